@@ -1,0 +1,104 @@
+"""Adding a kind is adding one file: a ``Catalog`` finds it by its file name and imports it when it is asked for."""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from models.errors import Fault, SpecError, nearest
+
+Settings = TypeVar("Settings", bound=BaseModel)
+
+
+class Catalog(Generic[Settings]):
+    """The kinds of one family: package ``package`` holds one module per kind, each with one subclass of ``base``.
+
+    A kind's name is its module's name, without a trailing underscore where a standard-library name had to be avoided
+    (``random_.py`` holds ``random``). A module that cannot be imported fails loudly, and only when it is asked for.
+    """
+
+    def __init__(self, package: str, base: type[Settings]):
+        self.package = package
+        self.base = base
+
+    @property
+    def family(self) -> str:
+        return self.base.__name__.lower()
+
+    def kinds(self) -> tuple[str, ...]:
+        """All kinds, sorted, by a look at the folder; nothing is imported."""
+        path = import_module(self.package).__path__
+        return tuple(sorted(module.name.rstrip("_") for module in pkgutil.iter_modules(path)))
+
+    def settings(self, kind: str) -> type[Settings]:
+        """The settings class of ``kind``; raises SpecError naming the nearest kind when there is none."""
+        if kind not in self.kinds():
+            raise SpecError(Fault(self.family, f"unknown kind '{kind}'", nearest(kind, self.kinds())))
+        modules = {module.name.rstrip("_"): module.name for module in pkgutil.iter_modules(import_module(self.package).__path__)}
+        module = import_module(f"{self.package}.{modules[kind]}")
+        found = [
+            thing
+            for thing in vars(module).values()
+            if isinstance(thing, type) and issubclass(thing, self.base) and thing.__module__ == module.__name__
+        ]
+        if len(found) != 1:
+            raise TypeError(f"{module.__name__} must define one {self.base.__name__}, not {len(found)}")
+        return found[0]
+
+    def build(self, value: object) -> Settings:
+        """Settings from what a spec says: a kind's name, a mapping with ``kind``, or settings already built.
+
+        Raises SpecError with every fault that the mapping has.
+        """
+        if isinstance(value, self.base):
+            return value
+        said: Mapping[str, Any] = {"kind": value} if isinstance(value, str) else value if isinstance(value, Mapping) else {}
+        if not isinstance(said.get("kind"), str):
+            raise SpecError(Fault(self.family, "no kind is named", f"set 'kind' to one of: {', '.join(self.kinds())}"))
+        settings = self.settings(said["kind"])
+        try:
+            return settings.model_validate(dict(said))
+        except ValidationError as error:
+            raise SpecError(faults_of(error, settings, f"{self.family} '{said['kind']}'")) from None
+
+    def json_schema(self) -> dict[str, Any]:
+        """A JSON Schema that accepts any kind, for editors (imports every kind)."""
+        return {"anyOf": [{"type": "string", "enum": list(self.kinds())}]
+                + [self.settings(kind).model_json_schema() for kind in self.kinds()]}
+
+
+def faults_of(error: ValidationError, settings: type[BaseModel], where: str) -> list[Fault]:
+    """pydantic's findings as faults: paths instead of values, and for an unknown key the nearest valid one."""
+    return [_fault(found, settings, where) for found in error.errors(include_input=False, include_url=False)]
+
+
+def _fault(found: Any, settings: type[BaseModel], where: str) -> Fault:
+    path = [str(step) for step in found["loc"]]
+    place = ".".join([where, *path]) if where else ".".join(path)
+    nested = found.get("ctx", {}).get("error")
+    if found["type"] == "extra_forbidden":
+        fields = _fields_at(settings, path[:-1])
+        return Fault(place, "unknown key", nearest(path[-1], fields) if fields else "remove it")
+    return Fault(place or "spec", str(nested) if nested is not None else str(found["msg"]))
+
+
+def _fields_at(settings: type[BaseModel], path: list[str]) -> list[str]:
+    """The valid keys of the model that lies at ``path`` below ``settings``, or none where no model lies."""
+    current: Any = settings
+    for step in path:
+        field = current.model_fields.get(step) if isinstance(current, type) and issubclass(current, BaseModel) else None
+        if field is None:
+            aliased = [f for f in getattr(current, "model_fields", {}).values() if f.alias == step]
+            field = aliased[0] if aliased else None
+        if field is None:
+            continue
+        candidates = [field.annotation, *getattr(field.annotation, "__args__", ())]
+        models = [c for c in candidates if isinstance(c, type) and issubclass(c, BaseModel)]
+        if not models:
+            return []
+        current = models[0]
+    return [field.alias or name for name, field in current.model_fields.items()]

@@ -1,0 +1,46 @@
+"""Joins: how the drawn rows of disjoint parts become rows of one table. One file per kind."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from models.catalog import Catalog
+from models.randomness import Seed
+from models.schema import Frozen
+from models.table import Table
+
+Draw = Callable[[int, int], list[Table]]
+"""``draw(round, n)``: ``n`` rows of every part, the same for the same round; a join may ask for several rounds."""
+
+
+@dataclass(frozen=True)
+class Joined:
+    """The joined rows and how they came about. Fewer rows than asked for is a result with a name, never padding."""
+
+    table: Table
+    proposed: int
+    accepted: int
+    facts: dict[str, Any] = field(default_factory=dict)
+    shortfall: int = 0
+
+
+class Joiner(ABC):
+    """A fitted join."""
+
+    @abstractmethod
+    def join(self, draw: Draw, n: int, seed: Seed) -> Joined:
+        """Up to ``n`` joined rows, columns in the order of the parts."""
+
+
+class Join(Frozen, ABC):
+    """A join's settings. Subclasses add ``kind: Literal["<file name>"]`` and their own fields."""
+
+    @abstractmethod
+    def fit(self, parts: list[Table], seed: Seed) -> Joiner:
+        """Learn how real parts belong together: row i of every part is row i of the real table."""
+
+
+catalog: Catalog[Join] = Catalog("models.joins", Join)

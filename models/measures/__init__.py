@@ -1,0 +1,22 @@
+"""Measures: questions an audit asks. One file per kind."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from models.catalog import Catalog
+from models.evidence import Evidence
+from models.finding import Finding
+from models.randomness import Seed
+from models.schema import Frozen
+
+
+class Measure(Frozen, ABC):
+    """A measure's settings: its limits, with the precedent they quote, and its own fields."""
+
+    @abstractmethod
+    def measure(self, evidence: Evidence, seed: Seed) -> tuple[Finding, ...]:
+        """One or more findings. What cannot be computed is a finding without estimate, never an absent one."""
+
+
+catalog: Catalog[Measure] = Catalog("models.measures", Measure)
