@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, Generic, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, PlainValidator, ValidationError
 
 from models.errors import Fault, SpecError, nearest
 
@@ -71,19 +71,42 @@ class Catalog(Generic[Settings]):
                 + [self.settings(kind).model_json_schema() for kind in self.kinds()]}
 
 
+class NestedFaults(ValueError):
+    """Faults of a kind's settings on their way through pydantic, which passes on nothing but ValueErrors."""
+
+    def __init__(self, error: SpecError):
+        self.faults = error.faults
+        super().__init__(str(error))
+
+
+def chosen(catalog: Catalog[Any]) -> Any:
+    """The annotation of a field that holds one kind of ``catalog``: ``Annotated[Generator, chosen(catalog)]``."""
+
+    def build(value: object) -> object:
+        try:
+            return catalog.build(value)
+        except SpecError as error:
+            raise NestedFaults(error) from None
+
+    return PlainValidator(build)
+
+
 def faults_of(error: ValidationError, settings: type[BaseModel], where: str) -> list[Fault]:
     """pydantic's findings as faults: paths instead of values, and for an unknown key the nearest valid one."""
-    return [_fault(found, settings, where) for found in error.errors(include_input=False, include_url=False)]
+    found = error.errors(include_input=False, include_url=False)
+    return [fault for one in found for fault in _faults(one, settings, where)]
 
 
-def _fault(found: Any, settings: type[BaseModel], where: str) -> Fault:
+def _faults(found: Any, settings: type[BaseModel], where: str) -> list[Fault]:
     path = [str(step) for step in found["loc"]]
     place = ".".join([where, *path]) if where else ".".join(path)
     nested = found.get("ctx", {}).get("error")
+    if isinstance(nested, NestedFaults):
+        return list(nested.faults)
     if found["type"] == "extra_forbidden":
         fields = _fields_at(settings, path[:-1])
-        return Fault(place, "unknown key", nearest(path[-1], fields) if fields else "remove it")
-    return Fault(place or "spec", str(nested) if nested is not None else str(found["msg"]))
+        return [Fault(place, "unknown key", nearest(path[-1], fields) if fields else "remove it")]
+    return [Fault(place or "spec", str(nested) if nested is not None else str(found["msg"]))]
 
 
 def _fields_at(settings: type[BaseModel], path: list[str]) -> list[str]:

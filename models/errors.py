@@ -9,7 +9,8 @@
     ├── WithheldError    the audit was computed and did not pass: nothing is published
     ├── TamperedError    a release is not what its manifest says
     ├── BusyError        another run holds the workspace
-    └── StateError       a stored artifact or workspace is missing, cut short or of another format
+    ├── StateError       a stored artifact or workspace is missing, cut short or of another format
+    └── InternalError    something failed that should not have: a fault of Parquetry's, told without its message
 
 An error carries *all* faults that were found, not the first one. A fault names a column, key or file, a count and a
 bound; it never holds a cell's value, because messages end up in logs, in run databases and on screens.
@@ -54,8 +55,17 @@ class SpecError(ParquetryError):
 
 
 class SourceError(ParquetryError):
+    """``transient``: the same source may answer when asked again (a server that went away, a locked file)."""
+
     exit_code = 4
     title = "The source cannot be read"
+
+    def __init__(self, faults: Iterable[Fault] | Fault, transient: bool = False):
+        super().__init__(faults)
+        self.transient = transient
+
+    def __reduce__(self) -> tuple[type[SourceError], tuple[tuple[Fault, ...], bool]]:  # type: ignore[override]
+        return type(self), (self.faults, self.transient)
 
 
 class ContractError(ParquetryError):
@@ -91,6 +101,19 @@ class BusyError(ParquetryError):
 class StateError(ParquetryError):
     exit_code = 11
     title = "A stored artifact cannot be used"
+
+
+class InternalError(ParquetryError):
+    """Stands for an error of another make, whose message may quote a cell and therefore goes no further."""
+
+    exit_code = 1
+    title = "A fault in Parquetry"
+
+
+KINDS: tuple[type[ParquetryError], ...] = (
+    SpecError, SourceError, ContractError, SynthesisError, AuditError, WithheldError, TamperedError, BusyError, StateError,
+)
+"""Every refusal with an exit code of its own, by code."""
 
 
 def nearest(name: str, valid: Sequence[str]) -> str:

@@ -86,7 +86,8 @@ class Column(Frozen):
     ``time``. ``peaks`` are single values that many rows share (a zero, a top code): they are drawn as themselves, not
     as part of a bin. ``levels`` lists what a categorical column may hold; ``unlisted`` says what becomes of a value
     that it does not list: ``refuse`` (a breach of contract), ``missing``, or ``other`` (it is read as ``other``).
-    ``format`` is the pattern of an identifier (``#`` stands for a digit) or the strptime format of dates kept as text.
+    ``format`` is the pattern of an identifier (``#`` stands for a digit, ``uuid`` for a whole one) or the strptime
+    format of dates kept as text. ``unique`` says that no two rows may share an identifier.
     ``include: false`` leaves the column out of the release.
     """
 
@@ -105,6 +106,7 @@ class Column(Frozen):
     unlisted: Literal["refuse", "missing", "other"] = "refuse"
     other: Scalar | None = None
     format: str | None = None
+    unique: bool = False
     include: bool = True
 
     @property
@@ -153,8 +155,9 @@ class Column(Frozen):
             return float(value) * ticks / 86_400
         if self.kind is Kind.TIME:
             return _seconds_of_day(str(value)) * ticks / 86_400
-        moment = np.datetime64(str(value).replace("Z", ""), "ns").astype(np.int64)
-        return float(moment // (86_400 * 10**9 // ticks))
+        unit = "ns" if self.resolution == "nanosecond" else "us"  # in ns no year after 2262 can be written
+        moment = np.datetime64(str(value).replace("Z", ""), unit).astype(np.int64)
+        return float(moment // (TICKS_PER_DAY["nanosecond" if unit == "ns" else "microsecond"] // ticks))
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -190,6 +193,8 @@ def _inconsistencies(column: Column) -> Iterable[str]:
         yield "'unlisted: other' needs the value 'other'"
     if column.unlisted == "missing" and not column.nullable:
         yield "'unlisted: missing' needs 'nullable: true'"
+    if column.unique and column.kind is not Kind.IDENTIFIER:
+        yield "only identifiers can be unique (generators draw every row anew)"
     if column.kind in TEMPORAL and column.resolution is None:
         yield f"kind {column.kind} needs a resolution"
 

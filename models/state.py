@@ -8,6 +8,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from models.errors import Fault, StateError
+
 
 @dataclass(frozen=True)
 class State:
@@ -25,3 +27,9 @@ class State:
         for name, array in self.arrays.items():
             if array.dtype.kind not in "biuf":
                 raise TypeError(f"array '{name}' of a '{self.kind}' state has dtype {array.dtype}: only numbers are stored")
+
+    def expect(self, kind: str, version: int) -> None:
+        """Raises StateError unless the state is of this kind and format."""
+        if (self.kind, self.version) != (kind, version):
+            found = f"a state of kind '{self.kind}', format {self.version}; '{kind}' reads format {version} of its own kind"
+            raise StateError(Fault(kind, found, "train again with this version"))

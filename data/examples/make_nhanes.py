@@ -49,7 +49,7 @@ class Column(Protocol):
         """The source's columns it is made from."""
 
     def text(self, source: pd.DataFrame) -> pd.Series:
-        """The cells as text: `MISSING` where nothing is known, NaN where the definition is silent."""
+        """The cells as text: `MISSING` where nothing is known, NaN where it cannot explain one."""
 
 
 @dataclass(frozen=True)
@@ -220,7 +220,8 @@ PHQ9_ITEMS = (
     "ThoughtYouWouldBeBetterOffDead",
 )
 
-# b'' is an empty byte string, 77777 "refused", 99999 "don't know".
+# b'' is an empty byte string, 77777 "refused", 99999 "don't know". The package emptied these
+# answers in columns of labels only, so columns of values and times still hold their codes.
 NO_TIME = frozenset({"b''", "b'77777'", "b'99999'"})
 
 # 777 "refused", 999 "don't know".

@@ -1,0 +1,19 @@
+"""From the source to frozen training and held-out rows that kept their contract."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from prefect import flow
+
+from tasks.orchestration import stage
+from tasks.parallel import Crew
+from tasks.spec import load
+from tasks.stages import INGEST
+from tasks.step import Job
+
+
+@flow(name="ingest", flow_run_name="ingest", persist_result=False)
+def ingest(spec: str) -> bool:
+    """Whether anything had to be done."""
+    return not stage(INGEST, Job(load(Path(spec)), Crew())).fresh

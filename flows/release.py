@@ -1,0 +1,25 @@
+"""From a passed audit to a published version; the gate is the release stage itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from prefect import flow
+
+from tasks.orchestration import show_release, stage
+from tasks.parallel import Crew
+from tasks.release import latest
+from tasks.spec import load
+from tasks.stages import RELEASE
+from tasks.step import Job
+
+
+@flow(name="release", flow_run_name="release", persist_result=False)
+def release(spec: str) -> bool:
+    """Whether anything had to be done."""
+    plan = load(Path(spec))
+    outcome = stage(RELEASE, Job(plan, Crew()))
+    published = latest(plan.workspace, plan.spec.name)
+    if published:
+        show_release(plan.spec.name, published.folder, published.folder / "audit.html")
+    return not outcome.fresh

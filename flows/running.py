@@ -1,0 +1,75 @@
+"""Running a spec from the command line, and what to tell of it afterwards."""
+
+from __future__ import annotations
+
+import logging
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from models.errors import Fault, SpecError, WithheldError, nearest
+from tasks.audit import published_rows
+from tasks.parallel import Crew
+from tasks.release import latest
+from tasks.spec import Plan, load
+from tasks.stages import BY_NAME
+from tasks.step import Job, carry_out
+from tasks.store import read_json
+
+log = logging.getLogger("parquetry")
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a run ended: its findings as published, the verdict, and where things lie."""
+
+    state: str
+    verdict: str = ""
+    reason: str = ""
+    findings: tuple[dict[str, str], ...] = ()
+    facts: tuple[tuple[str, str], ...] = ()
+    withheld: tuple[Fault, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "facts": dict(self.facts), "withheld": [str(fault) for fault in self.withheld]}
+
+
+def run_one(path: Path, stage: str) -> Ended:
+    """One stage in this process, without Prefect: what ``dvc repro`` calls."""
+    if stage not in BY_NAME:
+        raise SpecError(Fault("--only", f"no stage '{stage}'", nearest(stage, list(BY_NAME))))
+    plan = load(path)
+    with plan.workspace.held(), Crew() as crew:
+        outcome = carry_out(BY_NAME[stage], Job(plan, crew))
+    return Ended("unchanged" if outcome.fresh else "done", facts=(("Stage", f"{stage}: {'nothing had changed' if outcome.fresh else 'done'}"),))
+
+
+def run_all(path: Path) -> Ended:
+    """The whole pipeline as a Prefect flow. Raises what stopped it, except a withheld release, which is told."""
+    plan = load(path)
+    from flows.server import settle
+
+    log.info("%s", settle())
+    os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "CRITICAL")
+    from flows.pipeline import pipeline
+
+    state = pipeline(str(path), return_state=True)
+    if state.name == "Withheld":
+        error = state.data
+        assert isinstance(error, WithheldError)
+        return _ended(plan, "withheld", error.faults)
+    state.result()
+    return _ended(plan, state.name.lower())
+
+
+def _ended(plan: Plan, state: str, withheld: tuple[Fault, ...] = ()) -> Ended:
+    workspace = plan.workspace
+    audit = read_json(workspace.audit / "audit.json")
+    published = latest(workspace, plan.spec.name)
+    where = workspace.withheld / plan.spec.name if withheld or published is None else published.folder
+    facts = [("Unchanged", "source, spec, code and artifacts are as they were; nothing was done")] if state == "unchanged" else []
+    if published and not withheld:
+        facts += [("Release", str(published.folder)), ("Synthetic table", str(published.folder / "synthetic.parquet"))]
+    facts.append(("Report", str(where / "audit.html")))
+    return Ended(state, audit["verdict"], audit["reason"], tuple(published_rows(audit)), tuple(facts), withheld)

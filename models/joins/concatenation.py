@@ -1,0 +1,31 @@
+"""Row i beside row i."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from models.joins import Draw, Join, Joined, Joiner
+from models.pairing import aligned
+from models.randomness import Seed
+from models.table import Table, beside
+
+
+class Concatenation(Join):
+    """Parts put side by side as they are drawn: rows of one draw belong together only if the generators made it so.
+
+    Parts come from independent streams, so the join keeps each part's rows exactly and all dependence between parts is
+    lost. Nothing is learnt from the real rows.
+    """
+
+    kind: Literal["concatenation"] = "concatenation"
+
+    def fit(self, parts: list[Table], seed: Seed) -> Joiner:
+        aligned(parts)
+        return SideBySide()
+
+
+class SideBySide(Joiner):
+    def join(self, draw: Draw, n: int, seed: Seed) -> Joined:
+        parts = draw(0, n)
+        count = aligned(parts)
+        return Joined(beside(parts), proposed=count, accepted=count, shortfall=n - count)

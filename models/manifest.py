@@ -1,0 +1,70 @@
+"""The manifest of a release: which source, code, spec, seed, models and audit made these files.
+
+It holds no wall-clock time and no run id: the same spec, source, code and seed make the same manifest byte for byte.
+When a run happened stands in the lineage events and in the version history. Nor does it hold a hash of anything that
+holds real rows: such a hash would let anybody test whether a table they have is the source.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from models.schema import Frozen
+from models.trace import ColumnTrace
+
+FORMAT = 1
+
+
+class PublishedFile(Frozen):
+    path: str
+    sha256: str
+    bytes: int
+
+
+class SourceFacts(Frozen):
+    """What may be said of the source: its kind, its size, and a commitment to its version token.
+
+    ``version`` is HMAC-SHA256 of the token under the seed: the owner can check it, nobody else can guess at it.
+    """
+
+    kind: str
+    rows: int
+    training_rows: int
+    holdout_rows: int
+    version: str
+
+
+class CodeFacts(Frozen):
+    """The code that ran: version of Parquetry, git revision (None outside git), whether files differed from it."""
+
+    version: str
+    revision: str | None
+    modified: bool
+    digest: str
+    packages: dict[str, str]
+
+
+class Manifest(Frozen):
+    """All that a release says of itself."""
+
+    format: int = FORMAT
+    name: str
+    version: int
+    rows: int
+    files: tuple[PublishedFile, ...]
+    source: SourceFacts
+    spec_digest: str
+    schema_digest: str
+    seed_commitment: str
+    partition: dict[str, Any]
+    generators: dict[str, dict[str, Any]]
+    join: dict[str, Any]
+    verdict: str
+    reason: str
+    code: CodeFacts
+    columns: tuple[ColumnTrace, ...]
+    epsilon: float | None = None
+    privacy_statement: str = (
+        "No end-to-end differential privacy is claimed: what joins the parts, and any split that looks at associations, "
+        "read real rows without noise."
+    )

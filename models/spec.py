@@ -1,0 +1,171 @@
+"""The spec: everything that a person decides about a synthesis, in one typed file that is checked before any row is read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
+
+from models import generators, joins, measures, partitioners
+from models.catalog import NestedFaults, chosen, faults_of
+from models.errors import Fault, SpecError
+from models.schema import Frozen, Kind, Role, Schema, identifier_capacity
+
+GeneratorKind = Annotated[generators.Generator, chosen(generators.catalog)]
+PartitionerKind = Annotated[partitioners.Partitioner, chosen(partitioners.catalog)]
+JoinKind = Annotated[joins.Join, chosen(joins.catalog)]
+
+
+def _measures(said: object) -> object:
+    """The audit's measures by kind: every kind there is, with the settings that the spec gives it."""
+    if not isinstance(said, Mapping):
+        return said
+    faults: list[Fault] = []
+    built: dict[str, measures.Measure] = {}
+    for kind in [*measures.catalog.kinds(), *sorted(set(said) - set(measures.catalog.kinds()))]:
+        settings = said.get(kind, {})
+        try:
+            built[kind] = measures.catalog.build({"kind": kind, **settings} if isinstance(settings, Mapping) else settings)
+        except SpecError as error:
+            faults.extend(error.faults)
+    if faults:
+        raise NestedFaults(SpecError(faults))
+    return built
+
+
+class Split(Frozen):
+    """How rows are held out. The held-out rows are the audit's control set: nothing else ever sees them."""
+
+    holdout: float = Field(default=0.3, gt=0, lt=1, description="share of rows (or of entities) that is held out")
+    entity: str | None = Field(default=None, description="column that says whose row it is; a person's rows stay together")
+
+
+class Schedule(Frozen):
+    """When runs start by themselves: a cron line or an interval."""
+
+    cron: str | None = None
+    interval: float | None = Field(default=None, gt=0, description="seconds between runs")
+    timezone: str = "UTC"
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if (self.cron is None) == (self.interval is None):
+            raise ValueError("give either cron or interval")
+        return self
+
+
+class Trigger(Frozen):
+    """The event that starts a run, as a warehouse job would post it."""
+
+    event: str = "warehouse.table.updated"
+    resource: str = Field(description="resource id of the event, for example 'warehouse.visits'; '*' matches any end")
+
+
+class Spec(Frozen):
+    """One data set and what becomes of it. Paths are relative to the folder that the spec lies in."""
+
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$", description="name of the released data set")
+    source: Mapping[str, Any] = Field(description="where the rows are read: kind and its settings")
+    schema_file: str = Field(alias="schema", description="the reviewed schema (YAML)")
+    expectations: str | None = Field(default=None, description="the owner's own Great Expectations suite (JSON)")
+    split: Split = Split()
+    partition: PartitionerKind
+    generator: GeneratorKind = Field(description="the generator of every part that 'generators' does not name")
+    generators: dict[str, GeneratorKind] = Field(default_factory=dict, description="generators by the name of the part")
+    join: JoinKind
+    rows: int | Literal["as-training"] = Field(default="as-training", description="rows to release")
+    audit: Annotated[dict[str, measures.Measure], BeforeValidator(_measures)] = Field(
+        default_factory=lambda: _measures({}), validate_default=True, description="settings by kind of measure"
+    )
+    schedule: Schedule | None = None
+    trigger: Trigger | None = None
+
+    @model_validator(mode="after")
+    def _sizes(self) -> Self:
+        if isinstance(self.rows, int) and not 1 <= self.rows <= 1_000_000_000:
+            raise ValueError(f"rows must lie between 1 and 1,000,000,000, not at {self.rows:,}")
+        return self
+
+    def generator_of(self, part: str) -> generators.Generator:
+        return self.generators.get(part, self.generator)
+
+    def section(self, name: str) -> Any:
+        """One section as JSON, the same for the same meaning however the file was written."""
+        return json.loads(self.model_dump_json(by_alias=True, serialize_as_any=True)).get(name)
+
+    def digest(self) -> str:
+        """SHA-256 of the spec's meaning: comments, order and spelled-out defaults do not change it."""
+        text = json.dumps(json.loads(self.model_dump_json(by_alias=True, serialize_as_any=True)), sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def parse_spec(said: object) -> Spec:
+    """The spec that a YAML file's content means. Raises SpecError with all faults."""
+    return _parse(Spec, said, "")
+
+
+def parse_schema(said: object) -> Schema:
+    """The schema that a YAML file's content means. Raises SpecError with all faults."""
+    return _parse(Schema, said, "schema")
+
+
+def _parse(model: Any, said: object, where: str) -> Any:
+    if not isinstance(said, Mapping):
+        raise SpecError(Fault(where or "spec", "the file holds no mapping of keys to values", "see 'parquetry init'"))
+    try:
+        return model.model_validate(dict(said))
+    except ValidationError as error:
+        raise SpecError(faults_of(error, model, where)) from None
+
+
+def faults_between(spec: Spec, schema: Schema) -> list[Fault]:
+    """What a spec asks of a schema that the schema cannot give; told before any row is read."""
+    return [
+        *_text_columns(schema),
+        *_nothing_to_model(schema),
+        *spec.partition.faults(schema),
+        *_entity(spec, schema),
+        *_capacity(spec, schema),
+    ]
+
+
+def _text_columns(schema: Schema) -> list[Fault]:
+    return [
+        Fault(column.name, "free text is not synthesised",
+              "leave it out with 'include: false', or make it 'kind: categorical' with reviewed levels")
+        for column in schema.columns
+        if column.include and column.kind is Kind.TEXT
+    ]
+
+
+def _nothing_to_model(schema: Schema) -> list[Fault]:
+    if schema.modelled:
+        return []
+    return [Fault("schema", f"none of its {len(schema.columns)} columns can be modelled",
+                  "include at least one column that is not an identifier, a constant or text")]
+
+
+def _entity(spec: Spec, schema: Schema) -> list[Fault]:
+    entity = spec.split.entity
+    if entity is None:
+        return []
+    if entity not in schema.names:
+        return [Fault("split.entity", f"'{entity}' is not a column of the schema", "name the column that says whose row it is")]
+    if schema[entity].role is not Role.IDENTIFIER:
+        return [Fault(entity, f"is the split's entity but has role '{schema[entity].role}'", "give it 'role: identifier'")]
+    return []
+
+
+def _capacity(spec: Spec, schema: Schema) -> list[Fault]:
+    if not isinstance(spec.rows, int):
+        return []
+    return [
+        Fault(column.name, f"its format numbers {identifier_capacity(column.format):,} rows at most, {spec.rows:,} are asked for",
+              "widen the format with more '#'")
+        for column in schema.released
+        if column.kind is Kind.IDENTIFIER and column.format and "#" in column.format
+        and identifier_capacity(column.format) < spec.rows
+    ]

@@ -1,0 +1,86 @@
+"""Stages and pieces of work as Prefect task runs (importing this imports Prefect: 2 s).
+
+No rows travel through Prefect and no result is stored: task runs know names and paths. Whether a stage must be carried
+out is decided by the hashes of its artifacts, and a task run whose stage was fresh ends in the state ``Cached``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+from prefect import task
+from prefect.artifacts import create_link_artifact, create_markdown_artifact, create_table_artifact
+from prefect.cache_policies import NO_CACHE
+from prefect.client.schemas.objects import State, TaskRun
+from prefect.futures import wait
+from prefect.states import Completed
+from prefect.tasks import Task
+from prefect.utilities.annotations import quote
+
+from models.errors import SourceError
+from tasks.parallel import Crew, results
+from tasks.step import Job, Outcome, Stage, carry_out
+
+RETRY_DELAYS = [5, 30]
+"""Seconds before a warehouse that did not answer is asked again."""
+
+
+def stage(what: Stage, job: Job) -> Outcome:
+    """Carry out a stage as a task run. Only a source that may come back is asked again."""
+    outcomes: list[Outcome] = []
+
+    def body(stage: str) -> State[Any]:
+        outcome = carry_out(what, job)
+        outcomes.append(outcome)
+        return Completed(name="Cached", message="nothing had changed") if outcome.fresh else Completed(message="done")
+
+    _with_our_defaults(body, name=what.name, retries=len(RETRY_DELAYS))(what.name)
+    return outcomes[-1]
+
+
+def _with_our_defaults(body: Any, *, name: str, retries: int = 0) -> Task[Any, Any]:
+    return task(
+        name=name, task_run_name=name, cache_policy=NO_CACHE, persist_result=False,
+        retries=retries, retry_delay_seconds=RETRY_DELAYS if retries else 0, retry_condition_fn=_may_come_back,
+    )(body)
+
+
+def _may_come_back(task: Task[Any, Any], run: TaskRun, state: State[Any]) -> bool:
+    """Whether trying again can help: a warehouse may come back, a spec or a contract will not mend itself."""
+    error = state.result(raise_on_failure=False)
+    return isinstance(error, SourceError) and error.transient
+
+
+class PrefectEach:
+    """An ``Each`` whose pieces are task runs; the work itself is done by the processes of ``crew``."""
+
+    def __init__(self, crew: Crew):
+        self.crew = crew
+
+    def __call__(self, do: Any, work: Sequence[Any], names: Sequence[str]) -> list[Any]:
+        futures: list[Future[Any]] = [self.crew.submit(do, piece) for piece in work]
+
+        def body(piece: str, future: Any) -> State[Any]:
+            results([future.unquote()], [piece])
+            return Completed(message="done")
+
+        runs = [
+            _with_our_defaults(body, name=f"{do.__name__} {name}").submit(name, quote(future))
+            for name, future in zip(names, futures, strict=True)
+        ]
+        wait(runs)
+        return results(futures, names)
+
+
+def show_audit(name: str, rows: list[dict[str, str]], verdict: str, reason: str) -> None:
+    """The audit table and its verdict in the Prefect UI, rounded as they are published."""
+    create_table_artifact(key=f"{name}-audit", table=rows, description=f"{verdict}: {reason}")
+
+
+def show_release(name: str, folder: Path, report: Path) -> None:
+    """Links from the Prefect UI to a published version and its report."""
+    create_markdown_artifact(key=f"{name}-release", markdown=f"Published: `{folder}`\n\nReport: `{report}`")
+    create_link_artifact(key=f"{name}-report", link=report.as_uri(), link_text=f"audit report of {name}")

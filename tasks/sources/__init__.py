@@ -1,0 +1,47 @@
+"""Sources: where a table comes from. One file per kind."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from models.catalog import Catalog
+from models.schema import Frozen
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Version(Frozen):
+    """Which state of a source was seen: equal tokens mean equal tables, as far as the kind can tell.
+
+    ``token`` is computed from the raw table, so it is private like the table itself: a guess at a row could be checked
+    against it. ``rows`` is known only where the source counts them anyway.
+    """
+
+    kind: str
+    token: str
+    rows: int | None = None
+
+
+class Source(Frozen, ABC):
+    """A source's settings. Subclasses add ``kind: Literal["<file name>"]``, which comes first, and their own fields.
+
+    Nothing that a driver or parser says is passed on, since it may quote cells, host names or passwords.
+    """
+
+    @abstractmethod
+    def read(self) -> pa.Table:
+        """The whole table. Raises SourceError telling what is wrong and where, never with a cell's value."""
+
+    @abstractmethod
+    def version(self) -> Version:
+        """The state that the source is in now. Raises SourceError as ``read`` does."""
+
+    def below(self, folder: Path) -> Self:
+        """The same source with its relative paths taken from ``folder``."""
+        return self
+
+
+catalog: Catalog[Source] = Catalog("tasks.sources", Source)

@@ -1,0 +1,57 @@
+"""The six stages in their order: what each reads, writes and depends on. The flow, ``run --only`` and dvc.yaml follow this list."""
+
+from __future__ import annotations
+
+from tasks import audit, ingest, release, synthesis
+from tasks.step import Job, Stage
+
+
+def _source_version(job: Job) -> str:
+    return job.plan.source.version().token
+
+
+INGEST = Stage(
+    "ingest",
+    sections=("source", "schema", "expectations", "split"),
+    reads=lambda workspace: (),
+    writes=lambda workspace: (workspace.raw,),
+    work=ingest.ingest,
+    outside=_source_version,
+)
+PARTITION = Stage(
+    "partition",
+    sections=("partition",),
+    reads=lambda workspace: (workspace.train,),
+    writes=lambda workspace: (workspace.partition,),
+    work=synthesis.partition,
+)
+TRAIN = Stage(
+    "train",
+    sections=("generator", "generators"),
+    reads=lambda workspace: (workspace.train, workspace.partition),
+    writes=lambda workspace: (workspace.samplers,),
+    work=synthesis.train,
+)
+JOIN = Stage(
+    "join",
+    sections=("join", "rows", "expectations"),
+    reads=lambda workspace: (workspace.train, workspace.partition, workspace.samplers),
+    writes=lambda workspace: (workspace.joined,),
+    work=synthesis.join,
+)
+AUDIT = Stage(
+    "audit",
+    sections=("name", "audit", "generator", "generators"),
+    reads=lambda workspace: (workspace.raw, workspace.partition, workspace.joined),
+    writes=lambda workspace: (workspace.audit,),
+    work=audit.audit,
+)
+RELEASE = Stage(
+    "release",
+    sections=("name", "generator", "generators", "join"),
+    reads=lambda workspace: (workspace.raw, workspace.partition, workspace.joined, workspace.audit),
+    writes=lambda workspace: (workspace.released,),
+    work=release.release,
+)
+STAGES = (INGEST, PARTITION, TRAIN, JOIN, AUDIT, RELEASE)
+BY_NAME = {stage.name: stage for stage in STAGES}

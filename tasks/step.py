@@ -1,0 +1,134 @@
+"""A stage of the pipeline: what it reads, what it writes, and whether it must be carried out at all.
+
+A stage's work is a plain function. The Prefect flow, ``dvc repro`` and ``parquetry run --only`` all come through
+``carry_out``, so they make the same files.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from models.errors import Fault, InternalError, ParquetryError, StateError
+from tasks.parallel import Each, place_of
+from tasks.spec import Plan
+from tasks.store import canonical, read_json, sha256_of, whole_file, write_json
+from tasks.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class Job:
+    """A plan under way; ``each`` spreads work over processes."""
+
+    plan: Plan
+    each: Each
+
+
+@dataclass(frozen=True)
+class Stage:
+    """``sections`` are the parts of the spec that its result depends on; ``reads`` and ``writes`` are its files."""
+
+    name: str
+    sections: tuple[str, ...]
+    reads: Callable[[Workspace], tuple[Path, ...]]
+    writes: Callable[[Workspace], tuple[Path, ...]]
+    work: Callable[[Job], Any]
+    outside: Callable[[Job], str] = lambda job: ""
+    """What the result depends on beside files and spec: the version token of the source."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """``fresh``: nothing had changed, so nothing was done."""
+
+    stage: str
+    fresh: bool
+
+
+def carry_out(stage: Stage, job: Job) -> Outcome:
+    """Carry out ``stage`` unless its last record shows the same inputs and untouched outputs."""
+    key = fingerprint(stage, job)
+    if is_fresh(stage, job, key):
+        return Outcome(stage.name, fresh=True)
+    workspace = job.plan.workspace
+    with Sealed(stage.name, workspace.secret):
+        stage.work(job)
+    write_json({"key": key, "outputs": _hashes(stage.writes(workspace), workspace)}, workspace.records / f"{stage.name}.json")
+    return Outcome(stage.name, fresh=False)
+
+
+class Sealed:
+    """Lets our own errors through; of any other tells only type and place, because its message may quote a cell.
+
+    The whole traceback is kept for the owner below ``secret``, which neither git nor DVC nor Prefect looks at.
+    """
+
+    def __init__(self, stage: str, secret: Path):
+        self.stage = stage
+        self.secret = secret
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if not isinstance(error, Exception) or isinstance(error, ParquetryError):
+            return
+        path = self.secret / f"fault-{self.stage}.txt"
+        with whole_file(path) as beside:
+            beside.touch(0o600)
+            beside.write_text("".join(traceback.format_exception(error)))
+        raise InternalError(Fault(self.stage, f"{type(error).__name__} {place_of(error)}",
+                                  f"{_disk_full(error)}the whole traceback, which may hold values, is in {path}")) from None
+
+
+def _disk_full(error: Exception) -> str:
+    return "the disk is full: free some space and run again; " if isinstance(error, OSError) and error.errno == errno.ENOSPC else ""
+
+
+def is_fresh(stage: Stage, job: Job, key: str) -> bool:
+    """Whether the record of ``stage`` has this key and every output still is what was recorded."""
+    workspace = job.plan.workspace
+    try:
+        record = read_json(workspace.records / f"{stage.name}.json")
+    except StateError:
+        return False
+    outputs = stage.writes(workspace)
+    return record.get("key") == key and all(path.exists() for path in outputs) and record.get("outputs") == _hashes(outputs, workspace)
+
+
+def fingerprint(stage: Stage, job: Job) -> str:
+    """SHA-256 over all that the result of ``stage`` depends on, the code included."""
+    plan = job.plan
+    return hashlib.sha256(canonical({
+        "stage": stage.name,
+        "sections": {name: plan.spec.section(name) for name in stage.sections},
+        "schema": schema_digest(plan),
+        "reads": _hashes(stage.reads(plan.workspace), plan.workspace),
+        "outside": stage.outside(job),
+        "seed": plan.workspace.seed().commitment(),
+        "code": code_digest(),
+    })).hexdigest()
+
+
+def schema_digest(plan: Plan) -> str:
+    """SHA-256 of the schema's meaning."""
+    return hashlib.sha256(canonical(plan.schema.model_dump(mode="json"))).hexdigest()
+
+
+@cache
+def code_digest() -> str:
+    """SHA-256 of the Python files and templates that make releases: after a change of code nothing is taken for fresh."""
+    root = Path(__file__).parent.parent
+    files = sorted(path for room in ("models", "tasks") for path in (root / room).rglob("*") if path.suffix in {".py", ".j2"})
+    return hashlib.sha256("\n".join(f"{path.relative_to(root).as_posix()} {sha256_of(path)}" for path in files).encode()).hexdigest()
+
+
+def _hashes(paths: tuple[Path, ...], workspace: Workspace) -> dict[str, str]:
+    return {path.relative_to(workspace.root).as_posix(): sha256_of(path) for path in paths}

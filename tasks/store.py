@@ -1,0 +1,153 @@
+"""Files: the only place where tables, fitted states and reports are written and read.
+
+Everything is written beside its place and renamed into it, so that a file that exists is whole. Nothing is ever
+unpickled: tables are Parquet, states are JSON and safetensors.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from models.errors import Fault, StateError
+from models.state import State
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """A file that a step made, known by its content. Steps hand these to one another, never rows."""
+
+    path: Path
+    sha256: str
+    rows: int | None = None
+    columns: tuple[str, ...] = ()
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """A temporary path in the same folder that becomes ``path`` when all went well, and is removed when not."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.part")
+    try:
+        yield beside
+        with open(beside, "rb") as written:
+            os.fsync(written.fileno())
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+@contextmanager
+def whole_folder(path: Path, *, replace: bool) -> Iterator[Path]:
+    """The same for a folder. Without ``replace`` an existing folder is an error: what is published is never overwritten."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.part")
+    beside.mkdir()
+    try:
+        yield beside
+        if path.exists():
+            if not replace:
+                raise StateError(Fault(str(path), "exists already", "published versions are never overwritten"))
+            shutil.rmtree(path)
+        os.rename(beside, path)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def sweep(folder: Path) -> None:
+    """Remove what an interrupted run left half written below ``folder``."""
+    for leftover in folder.rglob(".*.part"):
+        if leftover.is_dir():
+            shutil.rmtree(leftover, ignore_errors=True)
+        else:
+            leftover.unlink(missing_ok=True)
+
+
+def sha256_of(path: Path) -> str:
+    """SHA-256 of a file's bytes, or of the names and hashes of all files below a folder."""
+    if path.is_dir():
+        listing = [f"{file.relative_to(path).as_posix()} {sha256_of(file)}" for file in sorted(path.rglob("*")) if file.is_file()]
+        return hashlib.sha256("\n".join(listing).encode()).hexdigest()
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def write_table(table: pa.Table, path: Path, facts: Mapping[str, str] | None = None) -> Artifact:
+    """A table as Parquet (zstd). ``facts`` go into the file's own metadata."""
+    import pyarrow.parquet as pq
+
+    metadata = {**(table.schema.metadata or {}), **{key.encode(): value.encode() for key, value in (facts or {}).items()}}
+    with whole_file(path) as beside:
+        pq.write_table(table.replace_schema_metadata(metadata), beside, compression="zstd")
+    return Artifact(path, sha256_of(path), table.num_rows, tuple(table.column_names))
+
+
+def read_table(path: Path) -> pa.Table:
+    """The table in a Parquet file; a file that is missing, cut short or no Parquet at all is a StateError."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if not path.is_file():
+        raise StateError(Fault(str(path), "no such file", "run the stage that makes it"))
+    try:
+        return pq.read_table(path)
+    except (pa.ArrowInvalid, OSError):
+        raise StateError(Fault(str(path), "not a whole Parquet file", "remove it and run the stage again")) from None
+
+
+def canonical(value: Any) -> bytes:
+    """JSON with sorted keys and no spare spaces, UTF-8, one line end: the same value has the same bytes."""
+    return (json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def write_json(value: Any, path: Path) -> Artifact:
+    with whole_file(path) as beside:
+        beside.write_bytes(canonical(value))
+    return Artifact(path, sha256_of(path))
+
+
+def read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise StateError(Fault(str(path), "no such file", "run the stage that makes it")) from None
+    except (json.JSONDecodeError, UnicodeDecodeError):
+        raise StateError(Fault(str(path), "not a whole JSON file", "remove it and run the stage again")) from None
+
+
+def write_state(state: State, folder: Path) -> Artifact:
+    """A fitted state as ``state.json`` and ``arrays.safetensors`` in ``folder``, replaced as a whole."""
+    from safetensors.numpy import save_file
+
+    import numpy as np
+
+    with whole_folder(folder, replace=True) as beside:
+        arrays = {name: np.ascontiguousarray(array) for name, array in state.arrays.items()}
+        save_file(arrays, beside / "arrays.safetensors")
+        (beside / "state.json").write_bytes(
+            canonical({"kind": state.kind, "version": state.version, "facts": dict(state.facts)})
+        )
+    return Artifact(folder, sha256_of(folder))
+
+
+def read_state(folder: Path) -> State:
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+
+    said = read_json(folder / "state.json")
+    try:
+        arrays = load_file(folder / "arrays.safetensors")
+    except (SafetensorError, OSError):
+        raise StateError(Fault(str(folder), "its arrays are missing or cut short", "run the train stage again")) from None
+    return State(said["kind"], said["version"], said["facts"], arrays)

@@ -1,0 +1,93 @@
+"""Synthesis for trying things: from a DataFrame to a DataFrame, or from a file to a file, in one process, unaudited."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from models import generators, joins, partitioners
+from models.errors import Fault, SpecError
+from models.randomness import Seed
+from models.schema import Kind, Schema
+from models.synthesis import Recipe
+from models.synthesis import synthesize as synthesize_rows
+from tasks.codec import decode, encode, from_pandas, to_pandas
+from tasks.profile import draft
+from tasks.release import csv_ready
+from tasks.sources import file_source
+from tasks.spec import load
+from tasks.store import whole_file, write_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+WARNING = "NOT AUDITED: this table was made for trying things and may hold real records. Do not release it."
+
+
+def synthesize(
+    frame: pd.DataFrame, *, generator: str = "cart", parts: int = 1, join: str = "shuffled",
+    rows: int | None = None, seed: int | None = None, k: int = 10,
+) -> pd.DataFrame:
+    """A synthetic DataFrame with the columns and dtypes of ``frame``; nothing is audited.
+
+    Levels that fewer than ``k`` rows share are not reproduced. Raises SpecError for unknown kinds, free text and
+    impossible sizes, ContractError for cells that no column can hold.
+    """
+    table = from_pandas(frame)
+    schema = drafted(table, k)
+    made = _make(table, schema, recipe(generator, parts, join), rows, seed)
+    return to_pandas(made, frame)
+
+
+def synthesize_file(
+    source: Path, target: Path, *, spec: Path | None, generator: str, parts: int, join: str,
+    rows: int | None, seed: int | None,
+) -> int:
+    """The same for files; the number of rows written. The warning goes into the Parquet metadata."""
+    if target.suffix not in {".csv", ".parquet"}:
+        raise SpecError(Fault(str(target), f"cannot write '{target.suffix or 'no suffix'}'", "end the name in .parquet or .csv"))
+    table = file_source(source).read()
+    if spec is None:
+        schema, how = drafted(table, k=10), recipe(generator, parts, join)
+    else:
+        plan = load(spec)
+        schema = plan.schema
+        how = Recipe(plan.spec.partition, plan.spec.generator, plan.spec.generators, plan.spec.join)
+    made = _make(table, schema, how, rows, seed)
+    if target.suffix == ".parquet":
+        write_table(made, target, {"parquetry": WARNING})
+    else:
+        import pyarrow.csv as pc
+
+        with whole_file(target) as beside:
+            pc.write_csv(csv_ready(made), beside)
+    return int(made.num_rows)
+
+
+def recipe(generator: str, parts: int, join: str) -> Recipe:
+    """The settings that the short form names: columns that belong together stay in one part."""
+    partition = partitioners.catalog.build({"kind": "clustered", "parts": parts})
+    return Recipe(partition, generators.catalog.build(generator), {}, joins.catalog.build(join))
+
+
+def drafted(table: pa.Table, k: int) -> Schema:
+    """The drafted schema of a table that nobody reviewed; free text is refused, as in a reviewed one."""
+    schema, _ = draft(table, k)
+    faults = [
+        Fault(column.name, "free text is not synthesised", "drop the column, or run 'parquetry init' and review its schema")
+        for column in schema.columns
+        if column.kind is Kind.TEXT
+    ]
+    if faults:
+        raise SpecError(faults)
+    return schema
+
+
+def _make(table: pa.Table, schema: Schema, how: Recipe, rows: int | None, number: int | None) -> pa.Table:
+    faults = how.partition.faults(schema)
+    if faults:
+        raise SpecError(faults)
+    seed = Seed.draw() if number is None else Seed.of(number)
+    made = synthesize_rows(encode(table, schema), how, table.num_rows if rows is None else rows, seed)
+    return decode(made.joined.table, schema, seed.child("identifiers"), like=table.schema)
