@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup demo test test-slow check bench clean
+.PHONY: setup lock demo test test-slow check bench clean
 
 setup: $(VENV)/ready
 
@@ -30,6 +30,9 @@ check: setup
 	$(BIN)/python -m mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -q tests/test_house.py
+
+lock: setup
+	$(BIN)/python -m pip freeze --exclude-editable > requirements.lock
 
 bench: setup
 	$(BIN)/python benchmarks/adult.py

@@ -9,17 +9,17 @@ from prefect import flow
 from tasks.audit import published_rows
 from tasks.orchestration import show_audit, stage
 from tasks.parallel import Crew
-from tasks.spec import load
 from tasks.stages import AUDIT
-from tasks.step import Job
+from tasks.step import job_for
 from tasks.store import read_json
 
 
 @flow(name="audit", flow_run_name="audit", persist_result=False)
 def audit(spec: str) -> bool:
     """Whether anything had to be done."""
-    plan = load(Path(spec))
-    outcome = stage(AUDIT, Job(plan, Crew()))
+    job = job_for(Path(spec), Crew())
+    plan = job.plan
+    outcome = stage(AUDIT, job)
     said = read_json(plan.workspace.audit / "audit.json")
     show_audit(plan.spec.name, published_rows(said), said["verdict"], said["reason"])
     return not outcome.fresh

@@ -8,12 +8,11 @@ from prefect import flow
 
 from tasks.orchestration import stage
 from tasks.parallel import Crew
-from tasks.spec import load
 from tasks.stages import INGEST
-from tasks.step import Job
+from tasks.step import job_for
 
 
 @flow(name="ingest", flow_run_name="ingest", persist_result=False)
 def ingest(spec: str) -> bool:
     """Whether anything had to be done."""
-    return not stage(INGEST, Job(load(Path(spec)), Crew())).fresh
+    return not stage(INGEST, job_for(Path(spec), Crew())).fresh

@@ -15,6 +15,8 @@ from flows.release import release
 from flows.synthesize import synthesize
 from models.errors import WithheldError
 from tasks.spec import load
+from tasks.stages import STAGES
+from tasks.versions import prepare
 
 
 @flow(name="parquetry", persist_result=False)
@@ -25,6 +27,7 @@ def pipeline(spec: str) -> State[Any]:
     """
     plan = load(Path(spec))
     with plan.workspace.held():
+        prepare(plan, STAGES)
         try:
             worked = [room(spec) for room in (ingest, synthesize, audit, release)]
         except WithheldError as error:

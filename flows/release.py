@@ -9,16 +9,16 @@ from prefect import flow
 from tasks.orchestration import show_release, stage
 from tasks.parallel import Crew
 from tasks.release import latest
-from tasks.spec import load
 from tasks.stages import RELEASE
-from tasks.step import Job
+from tasks.step import job_for
 
 
 @flow(name="release", flow_run_name="release", persist_result=False)
 def release(spec: str) -> bool:
     """Whether anything had to be done."""
-    plan = load(Path(spec))
-    outcome = stage(RELEASE, Job(plan, Crew()))
+    job = job_for(Path(spec), Crew())
+    plan = job.plan
+    outcome = stage(RELEASE, job)
     published = latest(plan.workspace, plan.spec.name)
     if published:
         show_release(plan.spec.name, published.folder, published.folder / "audit.html")

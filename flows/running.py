@@ -13,9 +13,10 @@ from tasks.audit import published_rows
 from tasks.parallel import Crew
 from tasks.release import latest
 from tasks.spec import Plan, load
-from tasks.stages import BY_NAME
+from tasks.stages import BY_NAME, STAGES
 from tasks.step import Job, carry_out
 from tasks.store import read_json
+from tasks.versions import prepare
 
 log = logging.getLogger("parquetry")
 
@@ -41,7 +42,7 @@ def run_one(path: Path, stage: str) -> Ended:
         raise SpecError(Fault("--only", f"no stage '{stage}'", nearest(stage, list(BY_NAME))))
     plan = load(path)
     with plan.workspace.held(), Crew() as crew:
-        outcome = carry_out(BY_NAME[stage], Job(plan, crew))
+        outcome = carry_out(BY_NAME[stage], Job(plan, crew, prepare(plan, STAGES)))
     return Ended("unchanged" if outcome.fresh else "done", facts=(("Stage", f"{stage}: {'nothing had changed' if outcome.fresh else 'done'}"),))
 
 

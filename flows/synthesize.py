@@ -9,14 +9,13 @@ from prefect.task_runners import ThreadPoolTaskRunner
 
 from tasks.orchestration import PrefectEach, stage
 from tasks.parallel import Crew
-from tasks.spec import load
 from tasks.stages import JOIN, PARTITION, TRAIN
-from tasks.step import Job
+from tasks.step import job_for
 
 
 @flow(name="synthesize", flow_run_name="synthesize", persist_result=False, task_runner=ThreadPoolTaskRunner(max_workers=16))
 def synthesize(spec: str) -> bool:
     """Whether anything had to be done."""
     with Crew() as crew:
-        job = Job(load(Path(spec)), PrefectEach(crew))
+        job = job_for(Path(spec), PrefectEach(crew))
         return not all([stage(what, job).fresh for what in (PARTITION, TRAIN, JOIN)])

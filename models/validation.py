@@ -40,7 +40,7 @@ class Validation(Frozen):
 
 
 def promised(schema: Schema) -> Schema:
-    """The contract of a released table: only the columns that a release has, and no level that the schema does not list.
+    """The contract of a released table: the columns that a release has, and no level that the schema does not list.
 
     What the source may hold beyond the levels has become ``other`` or missing by then.
     """

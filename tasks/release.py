@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import version as installed
@@ -32,11 +33,13 @@ from tasks.spec import Plan, read_yaml
 from tasks.step import Job, code_digest, schema_digest
 from tasks.store import canonical, read_json, read_table, sha256_of, whole_file, whole_folder, write_table
 from tasks.synthesis import read_partition
-from tasks.versions import code_revision
+from tasks.versions import Unversioned, code_revision, package_versions
 from tasks.workspace import Workspace
 
 PACKAGES = ("numpy", "pandas", "pyarrow", "pydantic", "scikit-learn", "scipy", "torch", "great-expectations", "prefect", "dvc")
 PUBLISHED_REPORTS = ("audit.html", "audit.json", "audit.md")
+
+log = logging.getLogger("parquetry")
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,15 @@ def release(job: Job) -> Release:
         raise WithheldError(Fault(plan.spec.name, f"verdict '{audit['verdict']}': {audit['reason']}",
                                   f"read {folder.relative_to(plan.workspace.root)}/audit.html; no table was published"))
     return _publish(plan, audit)
+
+
+def tag(job: Job) -> None:
+    """Give the newest version its tag in the version history, unless it has it."""
+    published = latest(job.plan.workspace, job.plan.spec.name)
+    if isinstance(job.versions, Unversioned):
+        log.info("No version history: %s", job.versions.reason)
+    elif published and not job.versions.tagged(published.name, published.version):
+        job.versions.tag_release(job.plan, published.version)
 
 
 def latest(workspace: Workspace, name: str) -> Release | None:
@@ -155,21 +167,9 @@ def _manifest(plan: Plan, audit: dict[str, Any], version: int, folder: Path) -> 
         verdict=audit["verdict"],
         reason=audit["reason"],
         code=CodeFacts(version=installed("parquetry"), revision=revision, modified=modified, digest=code_digest(),
-                       packages=_packages()),
+                       packages={name: found or "not installed" for name, found in package_versions(PACKAGES).items()}),
         columns=traces(spec, plan.schema, found),
     )
-
-
-def _packages() -> dict[str, str]:
-    from importlib.metadata import PackageNotFoundError
-
-    def one(name: str) -> str:
-        try:
-            return installed(name)
-        except PackageNotFoundError:
-            return "not installed"
-
-    return {name: one(name) for name in PACKAGES}
 
 
 def _listing(folder: Path) -> tuple[PublishedFile, ...]:

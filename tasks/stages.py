@@ -52,6 +52,7 @@ RELEASE = Stage(
     reads=lambda workspace: (workspace.raw, workspace.partition, workspace.joined, workspace.audit),
     writes=lambda workspace: (workspace.released,),
     work=release.release,
+    afterwards=release.tag,
 )
 STAGES = (INGEST, PARTITION, TRAIN, JOIN, AUDIT, RELEASE)
 BY_NAME = {stage.name: stage for stage in STAGES}

@@ -17,9 +17,11 @@ from types import TracebackType
 from typing import Any
 
 from models.errors import Fault, InternalError, ParquetryError, StateError
+from tasks import versions
 from tasks.parallel import Each, place_of
-from tasks.spec import Plan
+from tasks.spec import Plan, load
 from tasks.store import canonical, read_json, sha256_of, whole_file, write_json
+from tasks.versions import Unversioned, Versions
 from tasks.workspace import Workspace
 
 
@@ -29,6 +31,7 @@ class Job:
 
     plan: Plan
     each: Each
+    versions: Versions | Unversioned
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,8 @@ class Stage:
     work: Callable[[Job], Any]
     outside: Callable[[Job], str] = lambda job: ""
     """What the result depends on beside files and spec: the version token of the source."""
+    afterwards: Callable[[Job], Any] = lambda job: None
+    """What follows once the result is recorded; it must bear being done again."""
 
 
 @dataclass(frozen=True)
@@ -55,13 +60,23 @@ class Outcome:
 def carry_out(stage: Stage, job: Job) -> Outcome:
     """Carry out ``stage`` unless its last record shows the same inputs and untouched outputs."""
     key = fingerprint(stage, job)
-    if is_fresh(stage, job, key):
-        return Outcome(stage.name, fresh=True)
     workspace = job.plan.workspace
+    if is_fresh(stage, job, key):
+        stage.afterwards(job)
+        return Outcome(stage.name, fresh=True)
     with Sealed(stage.name, workspace.secret):
         stage.work(job)
+    if isinstance(job.versions, Versions):
+        job.versions.record(stage)
     write_json({"key": key, "outputs": _hashes(stage.writes(workspace), workspace)}, workspace.records / f"{stage.name}.json")
+    stage.afterwards(job)
     return Outcome(stage.name, fresh=False)
+
+
+def job_for(path: Path, each: Each) -> Job:
+    """The job that the spec at ``path`` states, with the version history that its workspace has."""
+    plan = load(path)
+    return Job(plan, each, versions.open(plan.workspace.root))
 
 
 class Sealed:
@@ -80,16 +95,14 @@ class Sealed:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if not isinstance(error, Exception) or isinstance(error, ParquetryError):
             return
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+            raise StateError(Fault(self.stage, "the disk is full", "free some space and run again; finished stages are kept")) from None
         path = self.secret / f"fault-{self.stage}.txt"
         with whole_file(path) as beside:
             beside.touch(0o600)
             beside.write_text("".join(traceback.format_exception(error)))
         raise InternalError(Fault(self.stage, f"{type(error).__name__} {place_of(error)}",
-                                  f"{_disk_full(error)}the whole traceback, which may hold values, is in {path}")) from None
-
-
-def _disk_full(error: Exception) -> str:
-    return "the disk is full: free some space and run again; " if isinstance(error, OSError) and error.errno == errno.ENOSPC else ""
+                                  f"the whole traceback, which may hold values, is in {path}")) from None
 
 
 def is_fresh(stage: Stage, job: Job, key: str) -> bool:

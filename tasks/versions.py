@@ -282,6 +282,10 @@ class Versions:
             raise StateError(Fault(tag, "is a tag of something else", remedy))
         return tag
 
+    def tagged(self, name: str, number: int) -> bool:
+        """Whether version ``number`` of ``name`` has its tag."""
+        return _asked(self.root, "rev-parse", "--verify", "-q", f"refs/tags/{name}@v{number}") is not None
+
     def _release_files(self, plan: Plan) -> list[str]:
         if not (self.root / "dvc.lock").is_file():
             raise StateError(Fault("dvc.lock", "no such file", "run the pipeline; every stage is recorded in it"))
