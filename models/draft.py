@@ -26,8 +26,9 @@ NEARLY_UNIQUE = 0.9
 TEXT_WORDS = 5.0
 DENSE = 1.1
 MOST_DECIMALS = 6
-SKEW = 5.0
-NEIGHBOURS = 10
+SKEWED = 0.05
+NEIGHBOURS = 5
+SIGMAS = 5.0
 
 ROLE_WORDS: dict[Role, frozenset[str]] = {
     Role.TARGET: frozenset("target class label outcome".split()),
@@ -263,7 +264,7 @@ def _measured(profile: Profile, cells: Numbers, whole: bool, k: int) -> Drafted:
     low, high = number_bounds(values, counts, k, grid, log)
     low, high = max(low, cells.limits[0]), min(high, cells.limits[1])
     found = peaks(values, counts, k)
-    what = "whole numbers" if whole else "numbers" if decimals is None else f"numbers with {decimals} decimals"
+    what = "whole numbers" if whole else "numbers" if decimals is None else f"numbers with {decimals} decimal{'s' if decimals > 1 else ''}"
     why = [what, _infinite_note(cells), "log scale" if log else "", _peak_note(found), "bounds rounded outward"]
     return _drafted(
         profile,
@@ -296,9 +297,7 @@ def _moments(profile: Profile, cells: Moments, k: int) -> Drafted:
         bounds = max(bounds[0], cells.limits[0] / per_second), min(bounds[1], cells.limits[1] / per_second)
         rounded = "bounds rounded outward, in seconds"
     else:
-        shared = bool(counts[0] >= k), bool(counts[-1] >= k)
-        low, high = int(max(values[0], cells.limits[0])), int(min(values[-1], cells.limits[1]))
-        bounds = date_bounds(low, high, shared, int(counts.sum()) < k, cells.resolution)
+        bounds = date_bounds(values, counts, k, cells.resolution, cells.limits)
         rounded = "bounds rounded outward"
     what = f"{cells.kind}s written as {cells.format}" if cells.format else f"{cells.kind}s"
     why = [what, f"to the {cells.resolution}", _peak_note(found), rounded]
@@ -318,31 +317,27 @@ def _written_with(values: Floats, decimals: int, precision: float) -> bool:
 
 
 def heavily_skewed(values: Floats, counts: Integers) -> bool:
-    """Whether the upper tail of the positive values is several times longer than all the rest, and nothing is negative."""
-    if values[0] < 0 or not (values > 0).any():
+    """Whether nothing is negative and half of the positive cells lie in the lowest twentieth of the range."""
+    if values[0] < 0 or len(values) <= FEW_LEVELS:
         return False
-    positive, weights = values[values > 0], counts[values > 0]
-    share = np.cumsum(weights) / weights.sum()
-    low, middle, high = (float(positive[np.searchsorted(share, q)]) for q in (0.01, 0.5, 0.99))
-    return high - middle > SKEW * (middle - low) and high > SKEW * middle and len(positive) > FEW_LEVELS
+    positive, rows = values[values > 0], np.cumsum(counts[values > 0])
+    middle = positive[np.searchsorted(rows, rows[-1] / 2)]
+    return bool(middle - positive[0] < SKEWED * (positive[-1] - positive[0]))
 
 
 def peaks(values: Floats, counts: Integers, k: int) -> tuple[float, ...]:
     """The values that at least k rows share and that stand out: the most striking hundred, ascending.
 
-    A value stands out where its count is more than twice the median count of the ten distinct values on either side,
-    by more than three standard deviations of that count.
+    Surroundings are the median count of the five distinct values on either side, whichever is more. A value stands out
+    where it has more than twice the rows of its surroundings, and five standard deviations of them more.
     """
-    if len(values) < 2:
-        return tuple(float(value) for value in values[counts >= k])
     common = np.flatnonzero(counts >= k)
-    common = common[np.argsort(-counts[common], kind="stable")][: 20 * MOST_PEAKS]
-    excess = {int(i): float(counts[i]) - _around(counts, int(i)) for i in common}
-    standing = [i for i, more in excess.items() if more > counts[i] / 2 and more > 3 * np.sqrt(counts[i] - more + 1)]
-    kept = sorted(standing, key=lambda i: -excess[i])[:MOST_PEAKS]
+    excess = {int(i): float(counts[i]) - _surroundings(counts, int(i)) for i in common}
+    standing = [i for i, more in excess.items() if more > counts[i] / 2 and more > SIGMAS * np.sqrt(counts[i] - more)]
+    kept = sorted(standing, key=lambda i: (-excess[i], i))[:MOST_PEAKS]
     return tuple(float(values[i]) for i in sorted(kept))
 
 
-def _around(counts: Integers, i: int) -> float:
-    near = np.concatenate([counts[max(0, i - NEIGHBOURS) : i], counts[i + 1 : i + 1 + NEIGHBOURS]])
-    return float(np.median(near))
+def _surroundings(counts: Integers, i: int) -> float:
+    sides = counts[max(0, i - NEIGHBOURS) : i], counts[i + 1 : i + 1 + NEIGHBOURS]
+    return max(float(np.median(side)) if len(side) else 0.0 for side in sides)

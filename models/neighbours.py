@@ -105,9 +105,9 @@ def credit(queries: Points, reference: Points) -> Floats:
     copies = np.bincount(of_reference, minlength=len(known)).astype(np.float64)
     received = np.zeros(len(known))
     for block, tile in _tiles(asked, known):
-        query, row = np.nonzero(tile == tile.min(axis=1, keepdims=True))
+        query, row = np.divmod(np.flatnonzero(tile == tile.min(axis=1, keepdims=True)), len(known))
         per_row = weights[block] / np.bincount(query, weights=copies[row])
-        received += np.bincount(row, weights=per_row[query], minlength=len(known))
+        np.add.at(received, row, per_row[query])
     return received[of_reference]
 
 

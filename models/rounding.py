@@ -85,20 +85,25 @@ def _ladder(exponent: int) -> list[float]:
     return [float(f"{m}e{e}") for e in (exponent, exponent + 1) for m in (1, 2, 5)] + [float(f"1e{exponent + 2}")]
 
 
-def date_bounds(low: int, high: int, shared: tuple[bool, bool], few: bool, resolution: Resolution) -> tuple[str, str]:
-    """ISO bounds of the ticks from ``low`` to ``high``: whole years, months or days, whichever the range is wide enough for.
+def date_bounds(
+    values: Floats, counts: Integers, k: int, resolution: Resolution, limits: tuple[float, float]
+) -> tuple[str, str]:
+    """ISO bounds of the sorted distinct ticks ``values``: whole years, months or days, whichever the range is wide enough for.
 
-    ``shared`` tells whether at least k rows have the lowest, and the highest, tick; ``few`` that no k rows have any.
+    Beyond ``limits``, in ticks, the column's type cannot tell a moment.
     """
     per_day = TICKS_PER_DAY[resolution]
+    low, high, few = int(values[0]), int(values[-1]), int(counts.sum()) < k
+    shared = bool(counts[0] >= k), bool(counts[-1] >= k)
     unit, width = _calendar_unit((high - low) / per_day, few)
     first = _unit_start(low, per_day, unit, width)
     if _tick(first, per_day) == low and not shared[0]:
         first -= np.timedelta64(width, unit)
     after = _unit_start(high, per_day, unit, width) + np.timedelta64(width, unit)
-    if _tick(after, per_day) - 1 == high and not shared[1] and after < np.datetime64("10000", "Y"):
+    if _tick(after, per_day) - 1 == high and not shared[1]:
         after += np.timedelta64(width, unit)
-    return _iso(_tick(first, per_day), resolution), _iso(_tick(after, per_day) - 1, resolution)
+    lowest, highest = max(_tick(first, per_day), int(limits[0])), min(_tick(after, per_day) - 1, int(limits[1]))
+    return _iso(lowest, resolution), _iso(highest, resolution)
 
 
 def day_bounds(resolution: Resolution) -> tuple[str, str]:

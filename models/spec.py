@@ -9,12 +9,14 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
-from models import generators, joins, measures, partitioners
+from models import joins, measures, partitioners
 from models.catalog import NestedFaults, chosen, faults_of
 from models.errors import Fault, SpecError
+from models.generators import Generator
+from models.generators import catalog as generator_catalog
 from models.schema import Frozen, Kind, Role, Schema, identifier_capacity
 
-GeneratorKind = Annotated[generators.Generator, chosen(generators.catalog)]
+GeneratorKind = Annotated[Generator, chosen(generator_catalog)]
 PartitionerKind = Annotated[partitioners.Partitioner, chosen(partitioners.catalog)]
 JoinKind = Annotated[joins.Join, chosen(joins.catalog)]
 
@@ -89,7 +91,7 @@ class Spec(Frozen):
             raise ValueError(f"rows must lie between 1 and 1,000,000,000, not at {self.rows:,}")
         return self
 
-    def generator_of(self, part: str) -> generators.Generator:
+    def generator_of(self, part: str) -> Generator:
         return self.generators.get(part, self.generator)
 
     def section(self, name: str) -> Any:
@@ -104,12 +106,14 @@ class Spec(Frozen):
 
 def parse_spec(said: object) -> Spec:
     """The spec that a YAML file's content means. Raises SpecError with all faults."""
-    return _parse(Spec, said, "")
+    spec: Spec = _parse(Spec, said, "")
+    return spec
 
 
 def parse_schema(said: object) -> Schema:
     """The schema that a YAML file's content means. Raises SpecError with all faults."""
-    return _parse(Schema, said, "schema")
+    schema: Schema = _parse(Schema, said, "schema")
+    return schema
 
 
 def _parse(model: Any, said: object, where: str) -> Any:

@@ -33,7 +33,7 @@ def traces(spec: Spec, schema: Schema, partition: Partition) -> tuple[ColumnTrac
             dtype=column.dtype,
             treatment=treatment(column, schema.k),
             part=part.name if part else None,
-            generator=spec.generator_of(part.name).kind if part else None,  # type: ignore[attr-defined]
+            generator=spec.generator_of(part.name).kind if part else None,
             learned_with=tuple(name for name in part.columns if name != column.name) if part else (),
         ))
     return tuple(found)

@@ -120,7 +120,7 @@ def _column_breaches(column: Column, cells: pa.ChunkedArray) -> Iterable[Breach]
             "set 'include: false', or another kind if it is none",
         )
         return
-    missing = _missing_count(cells)
+    missing = missing_count(cells)
     if missing and not column.nullable:
         yield _null_breach(column, missing)
     if column.kind is Kind.CONSTANT:
@@ -266,6 +266,12 @@ def _read_levels(column: Column, cells: pa.ChunkedArray) -> Reading:
     return _missing_checked(column, codes, missing, _counted(column, found))
 
 
+def missing_count(cells: pa.ChunkedArray) -> int:
+    """Cells that are null or NaN."""
+    nan = pc.sum(pc.is_nan(cells)).as_py() if pa.types.is_floating(cells.type) else 0
+    return int(cells.null_count + (nan or 0))
+
+
 def floats(cells: pa.ChunkedArray | pa.Array) -> Floats:
     """Numbers or booleans as float64, missing as NaN."""
     if pa.types.is_boolean(cells.type):
@@ -332,8 +338,3 @@ def _null_breach(column: Column, missing: int) -> Breach:
         f"{_cells_text(missing)} missing in a column that is not nullable",
         "set 'nullable: true' if gaps are right",
     )
-
-
-def _missing_count(cells: pa.ChunkedArray) -> int:
-    nan = pc.sum(pc.is_nan(cells)).as_py() if pa.types.is_floating(cells.type) else 0
-    return int(cells.null_count + (nan or 0))

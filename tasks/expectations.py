@@ -181,8 +181,9 @@ def _built(path: Path, one: Any, number: int) -> Any:
     try:
         return implementation(**{**arguments, "meta": {"number": number}})
     except ValidationError as error:
-        wrong = sorted({str(found["loc"][0]) for found in error.errors()})
-        raise SpecError(Fault(where, f"wrong arguments: {', '.join(wrong)}", "see its documentation")) from None
+        wrong = sorted({str(found["loc"][0]) for found in error.errors()} - {"__root__"})
+        found = f"wrong arguments: {', '.join(wrong) or 'they do not fit together'}"
+        raise SpecError(Fault(where, found, "see its documentation")) from None
     except TypeError:
         raise SpecError(Fault(where, "'kwargs' is no mapping", "see its documentation")) from None
 
@@ -299,16 +300,19 @@ def _raised(info: Mapping[str, Any]) -> bool:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Within it Great Expectations says nothing: what it would say of a fault may quote cells."""
+    """Within it Great Expectations says nothing: what it would say of a fault may quote cells.
+
+    Its loggers have levels of their own, so their records are caught at the root of them all.
+    """
     log = logging.getLogger("great_expectations")
-    before = log.level
-    log.setLevel(logging.CRITICAL + 1)
+    before = log.handlers, log.propagate
+    log.handlers, log.propagate = [logging.NullHandler()], False
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
-        log.setLevel(before)
+        log.handlers, log.propagate = before
 
 
 def _agreed(outcomes: Iterable[Outcome], found: Sequence[Breach]) -> list[Check]:

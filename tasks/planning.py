@@ -55,7 +55,7 @@ def _parts(plan: Plan, found: Partition) -> tuple[PlannedPart, ...]:
         PlannedPart(
             part.name,
             part.columns,
-            plan.spec.generator_of(part.name).kind,  # type: ignore[attr-defined]
+            plan.spec.generator_of(part.name).kind,
             plan.spec.generator_of(part.name).width(subset(plan.schema.modelled, part.columns)),
         )
         for part in found.parts

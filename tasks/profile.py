@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
+from typing import Literal, cast
 
 import numpy as np
 import pyarrow as pa
@@ -12,11 +14,18 @@ from models.draft import Booleans, Levels, Moments, Numbers, Profile, Unsupporte
 from models.errors import ContractError, Fault
 from models.schema import TICKS_PER_DAY, Kind, Resolution, Scalar, Schema
 from models.table import Integers
-from tasks.arrow_types import UNITS_PER_DAY, family, plain, unit_of, value_type
-from tasks.contract import floats
+from tasks.arrow_types import family, plain, unit_of, units_per_day, value_type
+from tasks.contract import floats, missing_count
 from tasks.date_text import FRACTION, parse, render
 
 EXACT = 2.0**63 - 1024
+FIRST_DAY, LAST_DAY = -719_162, 2_932_896
+KINDS: dict[str, Literal[Kind.DATETIME, Kind.DATE, Kind.TIME, Kind.DURATION]] = {
+    "timestamp": Kind.DATETIME,
+    "date": Kind.DATE,
+    "time": Kind.TIME,
+    "duration": Kind.DURATION,
+}
 UUID = "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"
 LONGEST_MASK = 64
 SAMPLE = 200
@@ -54,18 +63,148 @@ def draft(table: pa.Table, k: int) -> tuple[Schema, dict[str, str]]:
 
 def profile(name: str, cells: pa.ChunkedArray, k: int) -> Profile:
     """The profile of one column; exact values are in it, so it is not to be kept."""
+    missing = missing_count(cells)
+    known = family(cells.type) == "other" or missing < len(cells)
+    return Profile(name, str(cells.type), len(cells), missing, _content(cells, k) if known else None)
+
+
+def _content(cells: pa.ChunkedArray, k: int) -> Numbers | Moments | Levels | Booleans | Unsupported:
     kind = family(cells.type)
-    missing = int(cells.null_count)
-    if kind == "number" and not pa.types.is_dictionary(cells.type):
-        values = floats(cells)
-        missing = int(np.isnan(values).sum())
-        return Profile(name, str(cells.type), len(cells), missing, _numbers(values, cells.type))
-    readers = {"text": _texts, "boolean": _booleans, "timestamp": _moments, "date": _moments, "time": _moments,
-               "duration": _moments}  # fmt: skip
-    if kind in ("null", "other") or missing == len(cells):
-        return Profile(name, str(cells.type), len(cells), missing, Unsupported() if kind == "other" else None)
+    if kind == "other":
+        return Unsupported()
     if pa.types.is_dictionary(cells.type) and kind in ("text", "number", "boolean"):
-        return Profile(name, str(cells.type), len(cells), missing, _dictionary(cells, k))
-    if kind == "text":
-        return Profile(name, str(cells.type), len(cells), missing, _texts(plain(cells), len(cells), k))
-    return Profile(name, str(cells.type), len(cells), missing, readers[kind](plain(cells)))
+        return _dictionary(cells, k)
+    if kind == "number":
+        return _numbers(plain(cells))
+    if kind == "boolean":
+        true = int(pc.sum(plain(cells)).as_py() or 0)
+        return Booleans(true, len(cells) - cells.null_count - true)
+    return _text(plain(cells), k) if kind == "text" else _moments(plain(cells))
+
+
+def _numbers(cells: pa.ChunkedArray) -> Numbers:
+    kind = cells.type
+    values = floats(cells)
+    distinct, counts = np.unique(values[np.isfinite(values)], return_counts=True)
+    infinite = int(np.isinf(values).sum())
+    if pa.types.is_integer(kind):
+        limits = np.iinfo(kind.to_pandas_dtype())
+        return Numbers(distinct, counts, 0.0, (max(float(limits.min), -EXACT), min(float(limits.max), EXACT)), 0)
+    if pa.types.is_decimal(kind):
+        widest = 10.0 ** (kind.precision - kind.scale) - 10.0**-kind.scale
+        return Numbers(distinct, counts, 0.0, (-widest, widest), max(0, min(kind.scale, 18)))
+    precision = np.finfo(kind.to_pandas_dtype())
+    return Numbers(distinct, counts, float(precision.eps), (float(precision.min), float(precision.max)), None, infinite)
+
+
+def _moments(cells: pa.ChunkedArray, format: str | None = None, kind: Kind | None = None) -> Moments:
+    """Moments in local time, on the coarsest grid that holds them all."""
+    stored = cells.type
+    zoned = pa.types.is_timestamp(stored) and stored.tz is not None
+    naive = pc.local_timestamp(cells) if zoned else cells
+    per_day = units_per_day(naive.type)
+    width = pa.int32() if naive.type.bit_width == 32 else pa.int64()
+    numbers = pc.drop_null(naive).cast(width).to_numpy().astype(np.int64)
+    distinct, counts = np.unique(numbers, return_counts=True)
+    resolution = coarsest_grid(distinct, per_day)
+    step = per_day // TICKS_PER_DAY[resolution]
+    values = (distinct // step).astype(np.float64)
+    return Moments(kind or KINDS[family(stored)], values, counts, resolution, _limits(naive.type, resolution), format)
+
+
+def coarsest_grid(moments: Integers, per_day: int) -> Resolution:
+    """The coarsest resolution on whose ticks all ``moments`` lie, counted in units of which a day has ``per_day``."""
+    fitting = (name for name, ticks in TICKS_PER_DAY.items()
+               if ticks <= per_day and not (moments % (per_day // ticks)).any())
+    return cast(Resolution, next(fitting))
+
+
+def _limits(kind: pa.DataType, resolution: Resolution) -> tuple[float, float]:
+    """The range of a type in ticks: what 64 bits hold, or the years 1 to 9999."""
+    ticks = TICKS_PER_DAY[resolution]
+    if pa.types.is_duration(kind) or unit_of(kind) == "ns":
+        units = units_per_day(kind) // ticks
+        return float(-EXACT // units + 1), float(EXACT // units)
+    return FIRST_DAY * ticks, (LAST_DAY + 1) * ticks - 1
+
+
+def _text(cells: pa.ChunkedArray, k: int) -> Levels | Moments:
+    """Dates where all texts are dates of one format, else levels."""
+    counted = pc.value_counts(pc.drop_null(cells).combine_chunks())
+    texts, counts = counted.field("values"), counted.field("counts").to_numpy()
+    constant = len(texts) == 1 and counts[0] >= k and cells.null_count == 0
+    formats = [] if constant else date_formats(texts)
+    if len(formats) == 1:
+        moments = parse(pc.drop_null(cells), formats[0])
+        return _moments(_times_of_day(moments) if FORMATS[formats[0]] is Kind.TIME else moments, formats[0], FORMATS[formats[0]])
+    order = np.argsort(-counts, kind="stable")[: int((counts >= k).sum())]
+    shared = zip(texts.take(pa.array(order)).to_pylist(), counts[order].tolist(), strict=True)
+    return Levels(
+        shared=tuple(sorted(shared)),
+        distinct=len(texts),
+        covered=int(counts[order].sum()),
+        words=float(np.average(pc.count_substring_regex(texts, r"\S+").to_numpy(), weights=counts)),
+        mask=mask_of(texts),
+        note="day and month cannot be told apart: set kind date and a format" if formats else "",
+    )
+
+
+def _dictionary(cells: pa.ChunkedArray, k: int) -> Levels:
+    """Levels in the order in which the dictionary declares them."""
+    coded = cells.unify_dictionaries()
+    declared = (coded.chunk(0).dictionary if coded.num_chunks else pa.array([], value_type(cells.type))).to_pylist()
+    codes = pc.drop_null(pa.chunked_array([chunk.indices for chunk in coded.chunks])).to_numpy()
+    counts = np.bincount(codes, minlength=len(declared))
+    shared = tuple((_scalar(value), int(n)) for value, n in zip(declared, counts, strict=True) if n >= k and value is not None)
+    is_text = family(cells.type) == "text"
+    texts = pa.array([value for value, n in zip(declared, counts, strict=True) if n], pa.large_string()) if is_text else None
+    return Levels(
+        shared=shared,
+        distinct=int((counts > 0).sum()),
+        covered=sum(n for _, n in shared),
+        dictionary=True,
+        ordered=cells.type.ordered,
+        mask=mask_of(texts) if texts is not None else None,
+    )
+
+
+def _scalar(value: Scalar | Decimal) -> Scalar:
+    return float(value) if isinstance(value, Decimal) else value
+
+
+def date_formats(texts: pa.Array) -> list[str]:
+    """The known formats that all ``texts`` follow; two that only swap day and month mean that nobody can tell."""
+    few = pa.chunked_array([texts.slice(0, SAMPLE)])
+    likely = [format for format in FORMATS if parse(few, format).null_count == 0]
+    whole = pa.chunked_array([texts])
+    fitting = [format for format in likely if len(texts) <= SAMPLE or parse(whole, format).null_count == 0]
+    exact = [format for format in fitting if pc.all(pc.equal(render(parse(whole, format), format), whole)).as_py()]
+    return exact or fitting
+
+
+def mask_of(texts: pa.Array) -> str | None:
+    """The pattern that all ``texts`` follow: ``#`` where they have digits, the same character elsewhere; or ``uuid``."""
+    if pc.all(pc.match_substring_regex(texts, UUID)).as_py():
+        return "uuid"
+    lengths = pc.utf8_length(texts)
+    shortest, longest = pc.min(lengths).as_py(), pc.max(lengths).as_py()
+    if longest > LONGEST_MASK or shortest == 0:
+        return None
+    if shortest != longest:
+        return _numbered_mask(texts)
+    characters = texts.to_numpy(zero_copy_only=False).astype(f"U{longest}").view(np.uint32).reshape(len(texts), longest)
+    digit = ((characters >= ord("0")) & (characters <= ord("9"))).all(axis=0)
+    same = (characters == characters[0]).all(axis=0)
+    if not (digit | same).all() or not digit.any() or (characters[0][~digit] == ord("#")).any():
+        return None
+    return "".join("#" if is_digit else chr(code) for is_digit, code in zip(digit, characters[0], strict=True))
+
+
+def _numbered_mask(texts: pa.Array) -> str | None:
+    """A common beginning and a number without leading zeros: ``P-7``, ``P-12``."""
+    first = re.fullmatch(r"([^0-9#]+)[0-9]+", texts[0].as_py())
+    if first is None:
+        return None
+    pattern = "^" + re.escape(first[1]) + "[0-9]+$"
+    longest = pc.max(pc.utf8_length(texts)).as_py()
+    return first[1] + "#" * (longest - len(first[1])) if pc.all(pc.match_substring_regex(texts, pattern)).as_py() else None

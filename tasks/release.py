@@ -18,7 +18,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
 from models.errors import Fault, StateError, TamperedError, WithheldError
@@ -28,13 +27,14 @@ from models.schema import Schema
 from models.spec import parse_schema
 from models.trace import traces
 from tasks.codec import breaches
-from tasks.report import render
-from tasks.spec import Plan, read_yaml
+from tasks.templates import render
+from tasks.spec import Plan
 from tasks.step import Job, code_digest, schema_digest
 from tasks.store import canonical, read_json, read_table, sha256_of, whole_file, whole_folder, write_table
 from tasks.synthesis import read_partition
 from tasks.versions import Unversioned, code_revision, package_versions
 from tasks.workspace import Workspace
+from tasks.yaml_files import read_yaml, yaml_text
 
 PACKAGES = ("numpy", "pandas", "pyarrow", "pydantic", "scikit-learn", "scipy", "torch", "great-expectations", "prefect", "dvc")
 PUBLISHED_REPORTS = ("audit.html", "audit.json", "audit.md")
@@ -126,7 +126,7 @@ def _write_data(plan: Plan, folder: Path) -> None:
     with whole_file(folder / "synthetic.csv") as beside:
         pc.write_csv(csv_ready(table), beside)
     schema = plan.schema.model_dump(mode="json", exclude_defaults=True)
-    (folder / "schema.yaml").write_text(yaml.safe_dump(schema, sort_keys=False, allow_unicode=True))
+    (folder / "schema.yaml").write_text(yaml_text(schema))
 
 
 def csv_ready(table: Any) -> Any:

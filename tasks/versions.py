@@ -248,6 +248,11 @@ def _in_repro() -> bool:
     return "DVC_STAGE" in os.environ
 
 
+def tag_of(name: str, number: int) -> str:
+    """The git tag of a release."""
+    return f"{name}@v{number}"
+
+
 @dataclass(frozen=True)
 class Versions:
     """The version history of the workspace at ``root``."""
@@ -266,13 +271,20 @@ class Versions:
         with _repository(self.root) as repo:
             repo.commit(stage.name, force=True)
 
-    def tag_release(self, plan: Plan, number: int) -> str:
+    def tagged(self, name: str, number: int) -> bool:
+        """Whether the version history has this release."""
+        return _asked(self.root, "rev-parse", "--verify", "-q", f"refs/tags/{tag_of(name, number)}") is not None
+
+    def tag_release(self, plan: Plan, number: int) -> str | None:
         """Tag ``<name>@v<number>``: HEAD's tree with the present spec, contract, dvc.yaml and dvc.lock. Nothing moves.
 
         A tag that holds the same tree already is left as it is. Raises StateError if it holds another or dvc.lock is
-        missing, SpecError if the tree would make private data public.
+        missing, SpecError if the tree would make private data public. Within ``dvc repro``, which writes dvc.lock only
+        afterwards, nothing is tagged and None returned; the next run of the pipeline does it.
         """
-        tag = f"{plan.spec.name}@v{number}"
+        if _in_repro():
+            return None
+        tag = tag_of(plan.spec.name, number)
         tree = self._tree(self._release_files(plan))
         before = _asked(self.root, "rev-parse", "--verify", "-q", f"refs/tags/{tag}^{{tree}}")
         if before is None:

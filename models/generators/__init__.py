@@ -33,6 +33,8 @@ class Sampler(ABC):
 class Generator(Frozen, ABC):
     """A generator's settings. Subclasses add ``kind: Literal["<file name>"]``, which comes first, and their own fields."""
 
+    kind: str
+
     sampler: ClassVar[type[Sampler]]
     """The class that ``fit`` returns, for restoring a stored state."""
 
@@ -45,4 +47,4 @@ class Generator(Frozen, ABC):
         return len(columns)
 
 
-catalog: Catalog[Generator] = Catalog("models.generators", Generator)
+catalog: Catalog[Generator] = Catalog("models.generators", Generator)  # type: ignore[type-abstract]

@@ -38,9 +38,11 @@ class Joiner(ABC):
 class Join(Frozen, ABC):
     """A join's settings. Subclasses add ``kind: Literal["<file name>"]`` and their own fields."""
 
+    kind: str
+
     @abstractmethod
     def fit(self, parts: list[Table], seed: Seed) -> Joiner:
         """Learn how real parts belong together: row i of every part is row i of the real table."""
 
 
-catalog: Catalog[Join] = Catalog("models.joins", Join)
+catalog: Catalog[Join] = Catalog("models.joins", Join)  # type: ignore[type-abstract]

@@ -79,8 +79,8 @@ class Validated(Join):
     (``threshold: {kind: fixed, value: 0.5}``, ``patience: 3``), *adaptive* is ``threshold: {kind: decaying}``,
     ``patience: 5``.
 
-    Scores are calibrated: at 0.5 a pair is as likely by chance as in the real table. The best-scoring pairs are the most
-    typical ones, so the higher the threshold, the more the parts' marginals drift and dependence is overdone.
+    Scores are calibrated: at 0.5 a pair is as likely by chance as in the real table. The best-scoring pairs are the
+    most typical ones, so the higher the threshold, the more the parts' marginals drift and dependence is overdone.
 
     A validator that tells held-out rows apart no better than chance would only drop rows at random: parts are then
     joined in random order, as they are with too few real rows to train one, and ``facts["fallback"]`` says so.

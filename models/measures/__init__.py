@@ -14,9 +14,11 @@ from models.schema import Frozen
 class Measure(Frozen, ABC):
     """A measure's settings: its limits, with the precedent they quote, and its own fields."""
 
+    kind: str
+
     @abstractmethod
     def measure(self, evidence: Evidence, seed: Seed) -> tuple[Finding, ...]:
         """One or more findings. What cannot be computed is a finding without estimate, never an absent one."""
 
 
-catalog: Catalog[Measure] = Catalog("models.measures", Measure)
+catalog: Catalog[Measure] = Catalog("models.measures", Measure)  # type: ignore[type-abstract]

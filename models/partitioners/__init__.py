@@ -15,6 +15,8 @@ from models.table import Table
 class Partitioner(Frozen, ABC):
     """A partitioner's settings. Subclasses add ``kind: Literal["<file name>"]`` and their own fields."""
 
+    kind: str
+
     @abstractmethod
     def partition(self, table: Table, seed: Seed) -> Partition:
         """Every column of ``table`` in exactly one part; ``ratio`` filled in."""
@@ -24,4 +26,4 @@ class Partitioner(Frozen, ABC):
         return []
 
 
-catalog: Catalog[Partitioner] = Catalog("models.partitioners", Partitioner)
+catalog: Catalog[Partitioner] = Catalog("models.partitioners", Partitioner)  # type: ignore[type-abstract]

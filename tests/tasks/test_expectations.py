@@ -4,6 +4,7 @@ import json
 import logging
 import os
 import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,11 +15,15 @@ import pytest
 from models.errors import ContractError, SpecError
 from models.schema import Column, Kind, Role, Schema
 from models.validation import Check, Validation
-from tasks.expectations import ensure, load_suite, suite_of, validate
+from tasks.contract import breaches
+from tasks.expectations import _evaluate, _frame, ensure, load_suite, suite_of, validate
 
 UTC = dt.UTC
+DAY = dt.date(1980, 1, 1)
+MOMENT = dt.datetime(2020, 6, 1, tzinfo=UTC)
 CANARY = "canary-7315@secret.example"
-CANARY_NUMBER = 987_654_321.25
+CODED = "dictionary<values=string, indices=int32, ordered=0>"
+YEAR = ("2020-01-01", "2020-12-31")
 
 
 def column(name: str, kind: Kind, dtype: str, **more: object) -> Column:
@@ -29,12 +34,12 @@ SCHEMA = Schema(columns=(
     column("id", Kind.IDENTIFIER, "int64", role=Role.IDENTIFIER, unique=True),
     column("age", Kind.INTEGER, "int64", bounds=(18, 120)),
     column("pay", Kind.CONTINUOUS, "decimal128(12, 2)", bounds=(0, 1e6), decimals=2, nullable=True),
-    column("sex", Kind.CATEGORICAL, "dictionary<values=string, indices=int32, ordered=0>", levels=("f", "m"), nullable=True),
+    column("sex", Kind.CATEGORICAL, CODED, levels=("f", "m"), nullable=True),
     column("ward", Kind.CATEGORICAL, "int64", levels=(1, 2), unlisted="other", other=9),
     column("smokes", Kind.BOOLEAN, "bool", nullable=True),
     column("born", Kind.DATE, "date32[day]", bounds=("1900-01-01", "2005-12-31"), resolution="day"),
-    column("seen", Kind.DATETIME, "timestamp[us, tz=Europe/Copenhagen]", bounds=("2020-01-01", "2020-12-31"), resolution="day"),
-    column("told", Kind.DATE, "string", bounds=("2020-01-01", "2020-12-31"), resolution="day", format="%d.%m.%Y"),
+    column("seen", Kind.DATETIME, "timestamp[us, tz=Europe/Copenhagen]", bounds=YEAR, resolution="day"),
+    column("told", Kind.DATE, "string", bounds=YEAR, resolution="day", format="%d.%m.%Y"),
     column("slept", Kind.TIME, "time32[s]", bounds=("20:00", "23:59"), resolution="minute"),
     column("stay", Kind.DURATION, "duration[s]", bounds=(0, 86_400), resolution="second"),
     column("site", Kind.CONSTANT, "string", levels=("north",)),
@@ -52,7 +57,7 @@ def rows(**changed: list[object]) -> pa.Table:
         "ward": [1, 2, 77, 1],
         "smokes": [True, None, False, True],
         "born": [dt.date(1900, 1, 1), dt.date(2005, 12, 31), dt.date(1980, 2, 29), dt.date(1990, 1, 1)],
-        "seen": [dt.datetime(2020, 12, 31, 22, 59, tzinfo=UTC), *[dt.datetime(2020, 6, 1, tzinfo=UTC)] * 3],
+        "seen": [dt.datetime(2020, 12, 31, 22, 59, tzinfo=UTC), MOMENT, MOMENT, MOMENT],
         "told": ["01.01.2020", "31.12.2020", "29.02.2020", "01.06.2020"],
         "slept": [dt.time(20), dt.time(23, 59, 30), dt.time(22), dt.time(21)],
         "stay": [dt.timedelta(0), dt.timedelta(days=1), dt.timedelta(hours=1), dt.timedelta(hours=2)],
@@ -67,13 +72,19 @@ def rows(**changed: list[object]) -> pa.Table:
     return pa.table({name: pa.array(values, types.get(name)) for name, values in {**cells, **changed}.items()})
 
 
+def alone(name: str, table: pa.Table) -> list[tuple[str | None, str, int | None]]:
+    """What is broken when only the column ``name`` is looked at."""
+    return broken(validate(table.select([name]), Schema(columns=(SCHEMA[name],))))
+
+
 def broken(validation: Validation) -> list[tuple[str | None, str, int | None]]:
     return [(check.column, check.check, check.rows_failed) for check in validation.failed]
 
 
 def suite(tmp_path: Path, *expectations: object) -> Path:
     path = tmp_path / "own.json"
-    path.write_text(json.dumps({"name": "own", "expectations": expectations, "meta": {"great_expectations_version": "1.24.1"}}))
+    written = {"name": "own", "expectations": expectations, "meta": {"great_expectations_version": "1.24.1"}}
+    path.write_text(json.dumps(written))
     return path
 
 
@@ -86,7 +97,8 @@ def test_a_table_that_keeps_its_contract_passes_and_every_check_is_told():
     assert validation.passed, broken(validation)
     ensure(validation)
     told = {(check.column, check.check) for check in validation.checks}
-    assert told >= {("id", "unique"), ("age", "bounds"), ("sex", "levels"), ("born", "null"), ("notes", "missing")} - {("notes", "missing")}
+    assert told >= {("id", "unique"), ("age", "bounds"), ("sex", "levels"), ("born", "null"), ("site", "missing")}
+    assert "notes" not in {column for column, _ in told}
     assert {check.rows_failed for check in validation.checks} == {0}
     assert {check.source for check in validation.checks} == {"schema"}
 
@@ -97,35 +109,35 @@ def test_a_table_that_keeps_its_contract_passes_and_every_check_is_told():
     ({"age": [18, None, 40, None]}, ("age", "null", 2)),
     ({"pay": [decimal.Decimal("-0.01"), None, None, None]}, ("pay", "bounds", 1)),
     ({"sex": ["f", "x", None, "m"]}, ("sex", "levels", 1)),
-    ({"born": [dt.date(1899, 12, 31), dt.date(2006, 1, 1), dt.date(1980, 1, 1), dt.date(1980, 1, 1)]}, ("born", "bounds", 2)),
-    ({"seen": [dt.datetime(2020, 12, 31, 23, 1, tzinfo=UTC), *[dt.datetime(2020, 6, 1, tzinfo=UTC)] * 3]}, ("seen", "bounds", 1)),
+    ({"born": [dt.date(1899, 12, 31), dt.date(2006, 1, 1), DAY, DAY]}, ("born", "bounds", 2)),
+    ({"seen": [dt.datetime(2020, 12, 31, 23, 1, tzinfo=UTC), MOMENT, MOMENT, MOMENT]}, ("seen", "bounds", 1)),
     ({"told": ["01.01.2020", "31.12.2019", "29.02.2020", "01.06.2020"]}, ("told", "bounds", 1)),
     ({"told": ["01.01.2020", "30.02.2020", "29.02.2020", "01.06.2020"]}, ("told", "format", 1)),
     ({"slept": [dt.time(19, 59), dt.time(23), dt.time(22), dt.time(21)]}, ("slept", "bounds", 1)),
     ({"stay": [dt.timedelta(days=2), *[dt.timedelta(0)] * 3]}, ("stay", "bounds", 1)),
     ({"site": ["north", "south", "north", "north"]}, ("site", "levels", 1)),
-    ({"more": [1, 2, 3, 4]}, ("more", "extra", 4)),
 ])
 def test_one_broken_rule_is_one_failed_check_with_its_number_of_rows(changed, expected):
-    assert broken(validate(rows(**changed), SCHEMA)) == [expected]
+    assert alone(expected[0], rows(**changed)) == [expected]
+
+
+def test_a_column_that_the_schema_does_not_know_is_refused():
+    assert broken(validate(rows(more=[1, 2, 3, 4]), SCHEMA)) == [("more", "extra", 4)]
 
 
 def test_great_expectations_alone_finds_what_the_contract_finds():
-    """The derived suite is a second reading: for every rule of the schema it fails where the contract counts rows."""
-    from tasks.expectations import _evaluate, _frame
-
+    """The derived suite is a second reading: it fails for every rule whose breaches the contract counts."""
     bad = rows(
-        id=[1, 1, 3, 4], age=[17, None, 40, 40], pay=[decimal.Decimal("-1.00"), None, None, None], sex=["x", "f", "m", "f"],
-        born=[dt.date(1899, 1, 1), dt.date(1980, 1, 1), None, dt.date(1980, 1, 1)], slept=[dt.time(1), dt.time(22), None, dt.time(22)],
-        seen=[dt.datetime(2021, 1, 1, tzinfo=UTC), None, *[dt.datetime(2020, 6, 1, tzinfo=UTC)] * 2],
-        told=["01.01.1999", None, "01.01.2020", "01.01.2020"], stay=[dt.timedelta(days=9), None, *[dt.timedelta(0)] * 2],
-        site=["south", None, "north", "north"],
+        id=[1, 1, 3, 4], age=[17, None, 40, 40], pay=[decimal.Decimal("-1.00"), None, None, None],
+        sex=["x", "f", "m", "f"], born=[dt.date(1899, 1, 1), DAY, None, DAY],
+        seen=[dt.datetime(2021, 1, 1, tzinfo=UTC), None, MOMENT, MOMENT],
+        told=["01.01.1999", None, "01.01.2020", "01.01.2020"], slept=[dt.time(1), dt.time(22), None, dt.time(22)],
+        stay=[dt.timedelta(days=9), None, dt.timedelta(0), dt.timedelta(0)], site=["south", None, "north", "north"],
     )
     outcomes = _evaluate(_frame(bad, SCHEMA), suite_of(SCHEMA).expectations)
-    met = {(asked.kwargs["column"], asked.meta["check"]) for asked, met, _ in outcomes if not met}
-    from tasks.contract import breaches
-
-    assert met == {(breach.column, breach.check) for breach in breaches(bad, SCHEMA)}
+    unmet = {(asked.kwargs["column"], asked.meta["check"]) for asked, met, _ in outcomes if not met}
+    assert unmet == {(breach.column, breach.check) for breach in breaches(bad, SCHEMA)}
+    assert len(unmet) == 17
 
 
 def test_a_missing_column_is_told_once():
@@ -133,7 +145,7 @@ def test_a_missing_column_is_told_once():
 
 
 def test_a_column_of_another_type_is_told_as_such():
-    assert broken(validate(rows(age=["18", "40", "41", "50"]), SCHEMA)) == [("age", "type", 0)]
+    assert alone("age", pa.table({"age": ["18", "40", "41", "50"]})) == [("age", "type", 4)]
 
 
 def test_columns_may_come_in_any_order_and_columns_left_out_need_not_come():
@@ -157,7 +169,8 @@ def test_long_identifiers_with_gaps_are_not_run_together():
 
 
 def test_bounds_at_the_end_of_the_calendar_can_be_checked():
-    schema = Schema(columns=(column("end", Kind.DATE, "date32[day]", bounds=("0001-01-01", "9999-12-31"), resolution="day"),))
+    end = column("end", Kind.DATE, "date32[day]", bounds=("0001-01-01", "9999-12-31"), resolution="day")
+    schema = Schema(columns=(end,))
     assert validate(pa.table({"end": [dt.date(9999, 12, 31), dt.date(1, 1, 1)]}), schema).passed
 
 
@@ -182,10 +195,9 @@ def test_all_failed_checks_are_told_at_once_with_count_and_remedy():
     with pytest.raises(ContractError) as refused:
         ensure(validation)
     assert [fault.where for fault in refused.value.faults] == ["age", "sex"]
-    text = str(refused.value)
-    assert "1 values outside the bounds [18.0, 120.0]" in text
-    assert "2 cells hold a value" in text
-    assert "list them" in text
+    age, sex = (str(fault) for fault in refused.value.faults)
+    assert re.search(r"age: bounds: 1 .*18.*120.*\(widen the bounds", age)
+    assert re.search(r"sex: levels: 2 .*\(list them", sex)
 
 
 def test_a_validation_without_checks_is_refused():
@@ -213,14 +225,19 @@ def test_the_owners_suite_is_asked_beside_the_schema(tmp_path):
         ("age, ward", "expect_column_pair_values_a_to_be_greater_than_b", True),
         ("age", "expect_column_values_to_be_between", False),
     ]
-    with pytest.raises(ContractError, match="age: expect_column_values_to_be_between of the owner's suite: not met .*expectation 3"):
+    told = r"age: expect_column_values_to_be_between of the owner's suite: not met .*expectation 3"
+    with pytest.raises(ContractError, match=told):
         ensure(validation)
 
 
 def test_a_suite_that_great_expectations_wrote_is_read_back(tmp_path):
     path = tmp_path / "written.json"
-    path.write_text(json.dumps(suite_of(SCHEMA).to_json_dict()))
-    assert [one.expectation_type for one in load_suite(path).expectations] == [one.expectation_type for one in suite_of(SCHEMA).expectations]
+    written = suite_of(SCHEMA)
+    path.write_text(json.dumps(written.to_json_dict()))
+    read = load_suite(path)
+    assert [one.configuration.kwargs for one in read.expectations] == [
+        one.configuration.kwargs for one in written.expectations
+    ]
 
 
 def test_of_a_synthetic_table_only_what_can_be_asked_is_asked(tmp_path):
@@ -230,11 +247,10 @@ def test_of_a_synthetic_table_only_what_can_be_asked_is_asked(tmp_path):
         expect("expect_table_row_count_to_equal", value=4),
         expect("expect_column_max_to_be_between", column="age", max_value=120),
     )
-    asked = [check.check for check in validate(rows(), SCHEMA, own).checks if check.source == "user"]
-    assert asked == ["expect_column_value_lengths_to_equal", "expect_table_row_count_to_equal", "expect_column_max_to_be_between"]
-    released = rows(ward=[1, 2, 9, 1]).drop_columns(["notes"])
-    again = [check.check for check in validate(released, SCHEMA, own, released=True).checks if check.source == "user"]
-    assert again == ["expect_column_max_to_be_between"]
+    source = [check.column for check in validate(rows(), SCHEMA, own).checks if check.source == "user"]
+    assert source == ["notes", None, "age"]
+    synthetic = validate(rows(ward=[1, 2, 9, 1]).drop_columns(["notes"]), SCHEMA, own, released=True)
+    assert [check.column for check in synthetic.checks if check.source == "user"] == ["age"]
 
 
 def test_every_expectation_that_cannot_be_read_is_named(tmp_path):
@@ -253,7 +269,8 @@ def test_every_expectation_that_cannot_be_read_is_named(tmp_path):
     text = [str(fault) for fault in refused.value.faults]
     assert len(text) == 6
     assert all(str(own) in line for line in text)
-    assert "expectation 1 (expect_column_values_to_be_betwixt): no such expectation (did you mean 'expect_column_values_to_be_between'?" in text[0]
+    assert "expectation 1 (expect_column_values_to_be_betwixt): no such expectation" in text[0]
+    assert "did you mean 'expect_column_values_to_be_between'?" in text[0]
     assert "wrong arguments: colour, min_value" in text[1]
     assert "wrong arguments: column" in text[2]
     assert "has no 'type'" in text[3]
@@ -262,7 +279,8 @@ def test_every_expectation_that_cannot_be_read_is_named(tmp_path):
 
 
 @pytest.mark.parametrize(("content", "found"), [
-    (b"{", "is no JSON"), (b"\xff\xfe", "is no JSON"), (b"[]", "holds no list"), (b'{"expectations": 3}', "holds no list"),
+    (b"{", "is no JSON"), (b"\xff\xfe", "is no JSON"),
+    (b"[]", "holds no list"), (b'{"expectations": 3}', "holds no list"),
 ])
 def test_a_file_that_is_no_suite_is_refused_by_name(tmp_path, content, found):
     path = tmp_path / "own.json"
@@ -279,7 +297,7 @@ def test_a_suite_that_is_not_there_is_refused_by_name(tmp_path):
 
 def test_an_expectation_about_a_column_that_nobody_knows_is_refused(tmp_path):
     own = suite(tmp_path, expect("expect_column_to_exist", column="aeg"))
-    with pytest.raises(SpecError, match="no column 'aeg' in the schema .*did you mean 'age'"):
+    with pytest.raises(SpecError, match=r"no column 'aeg' in the schema .*did you mean 'age'"):
         validate(rows(), SCHEMA, own)
 
 
@@ -295,12 +313,13 @@ def test_an_expectation_that_cannot_be_evaluated_is_refused_and_not_taken_for_a_
 
 
 def test_no_value_of_the_table_is_in_anything_that_is_said_or_returned(tmp_path, caplog, capfd, monkeypatch):
-    """Planted: a text, a number and a date in columns that break their rules, and in columns that cannot be compared."""
+    """Planted: texts, a number and a date in columns that break their rules, and in one that cannot be compared."""
     monkeypatch.chdir(tmp_path)
     caplog.set_level(logging.DEBUG)
     table = rows(
-        sex=["f", CANARY, None, "m"], notes=[CANARY, "b", "c", "d"], age=[18, 987_654_321, 40, 40], told=["01.01.2020", CANARY, CANARY, "x"],
-        site=["north", CANARY, "north", "north"], born=[dt.date(1777, 7, 17), *[dt.date(1980, 1, 1)] * 3],
+        sex=["f", CANARY, None, "m"], notes=[CANARY, "b", "c", "d"], age=[18, 987_654_321, 40, 40],
+        told=["01.01.2020", CANARY, CANARY, "x"], site=["north", CANARY, "north", "north"],
+        born=[dt.date(1777, 7, 17), DAY, DAY, DAY],
     )
     own = suite(
         tmp_path,
@@ -316,10 +335,10 @@ def test_no_value_of_the_table_is_in_anything_that_is_said_or_returned(tmp_path,
     with pytest.raises(SpecError) as unanswered:
         validate(table, SCHEMA, uncomparable)
     said = "".join([
-        caplog.text, *capfd.readouterr(), str(refused.value), str(unanswered.value), repr(validation), validation.model_dump_json(),
+        caplog.text, *capfd.readouterr(), str(refused.value), str(unanswered.value),
+        repr(validation), validation.model_dump_json(), pickle.dumps(validation).decode("latin-1"),
         *(path.read_text() for path in tmp_path.rglob("*") if path.is_file()), str(list(tmp_path.rglob("*"))),
     ])
-    said += pickle.dumps(validation).decode("latin-1")
     for planted in ("7315", "987654321", "987,654,321", "1777"):
         assert planted not in said
 

@@ -1,0 +1,129 @@
+"""What ``init`` does: look at a table once, and write a spec and a schema for a person to review."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from models import generators, joins, measures, partitioners
+from models.errors import Fault, SpecError
+from models.schema import Column, Role, Schema
+from models.trace import treatment
+from tasks.kinds import spec_json_schema
+from tasks.profile import draft
+from tasks.sources import Source, catalog, suffix_kind
+from tasks.store import whole_file, write_json
+from tasks.templates import render
+from tasks.yaml_files import yaml_text
+
+COLUMNS_PER_PART = 20
+
+
+@dataclass(frozen=True)
+class DraftedColumn:
+    """One column as ``init`` shows it."""
+
+    name: str
+    kind: str
+    role: str
+    treatment: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Drafts:
+    """The files that were written, and what they say of each column."""
+
+    spec: Path
+    schema: Path
+    rows: int
+    columns: tuple[DraftedColumn, ...]
+
+
+def write_drafts(said: str, *, table: str | None, name: str | None, into: Path, k: int, replace: bool) -> Drafts:
+    """Look at the table that ``said`` names and write spec.yaml and data/schemas/<name>.yaml below ``into``.
+
+    Raises SpecError if the source cannot be understood or files would be overwritten.
+    """
+    settings = source_settings(said, table, into)
+    name = name or _slug(table or Path(said).stem)
+    spec_path, schema_path = into / "spec.yaml", into / "data" / "schemas" / f"{name}.yaml"
+    there = [path for path in (spec_path, schema_path) if path.exists() and not replace]
+    if there:
+        raise SpecError([Fault(str(path), "exists already", "use --force to replace it, or --into another folder") for path in there])
+    source: Source = catalog.build(settings).below(into)
+    rows = source.read()
+    schema, whys = draft(rows, k)
+    _write(schema_path, schema_text(name, schema, whys))
+    _write(spec_path, spec_text(name, settings, schema))
+    write_json(spec_json_schema(), into / "data" / "schemas" / "spec.schema.json")
+    return Drafts(spec_path, schema_path, rows.num_rows, tuple(
+        DraftedColumn(column.name, column.kind, column.role, treatment(column, schema.k), whys[column.name]) for column in schema.columns
+    ))
+
+
+def source_settings(said: str, table: str | None, into: Path) -> dict[str, Any]:
+    """The ``source`` section that a word on the command line means, with paths as seen from the spec's folder."""
+    kind, _, rest = said.partition(":")
+    if kind == "postgres" and rest:
+        return {"kind": "postgres", "connection_env": rest, **_needed_table(table, said)}
+    path = Path(said)
+    found = suffix_kind(path)
+    if found is None:
+        raise SpecError(Fault(said, "is no CSV, Parquet or DuckDB file and no postgres:VARIABLE",
+                              "name a file that ends in .csv, .parquet or .duckdb, or a folder of Parquet files"))
+    seen = {"kind": found, "path": _seen_from(path, into)}
+    return {**seen, **_needed_table(table, said)} if found == "duckdb" else seen
+
+
+def _needed_table(table: str | None, said: str) -> dict[str, str]:
+    if table is None:
+        raise SpecError(Fault(said, "which table is not said", "add --table NAME"))
+    return {"table": table}
+
+
+def _seen_from(path: Path, folder: Path) -> str:
+    import os
+
+    return Path(os.path.relpath(path, folder)).as_posix()
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:63] or "table"
+
+
+def schema_text(name: str, schema: Schema, whys: dict[str, str]) -> str:
+    """The schema as commented YAML: for each column why it was drafted so, and what will happen to it."""
+    head = (
+        f"# The schema of {name}, drafted for review. Bounds, levels and peaks are public facts once something is released:\n"
+        "# correct what is wrong, and widen bounds that come too close to a real person's value.\n"
+        "# Kinds: continuous, integer, categorical, boolean, datetime, date, time, duration, identifier, constant, text.\n"
+        "# Roles: identifier, quasi-identifier, sensitive, target, plain. 'include: false' leaves a column out.\n\n"
+        f"k: {schema.k}   # a level is listed only when at least this many rows share it\n\ncolumns:\n"
+    )
+    return head + "".join(_column_text(column, whys[column.name], schema.k) for column in schema.columns)
+
+
+def _column_text(column: Column, why: str, k: int) -> str:
+    said = column.model_dump(mode="json", exclude_defaults=True)
+    lines = yaml_text(said).splitlines()
+    body = "".join(f"  {'- ' if number == 0 else '  '}{line}\n" for number, line in enumerate(lines))
+    return f"  # {why}; {treatment(column, k)}\n{body}\n"
+
+
+def spec_text(name: str, source: dict[str, Any], schema: Schema) -> str:
+    """A commented spec: as many parts as keep each at about twenty columns, and no entity unless one is obvious."""
+    parts = max(1, round(len(schema.modelled) / COLUMNS_PER_PART))
+    identifiers = [column.name for column in schema.having(Role.IDENTIFIER) if column.include]
+    return render(
+        "spec.yaml.j2", name=name, source=source, parts=parts, entity=identifiers[0] if len(identifiers) == 1 else None,
+        join="shuffled" if parts == 1 else "validated", partitioners=partitioners.catalog.kinds(),
+        generators=generators.catalog.kinds(), joins=joins.catalog.kinds(), measures=measures.catalog.kinds(),
+    )
+
+
+def _write(path: Path, text: str) -> None:
+    with whole_file(path) as beside:
+        beside.write_text(text)

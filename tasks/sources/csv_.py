@@ -1,0 +1,189 @@
+"""Delimited text files."""
+
+from __future__ import annotations
+
+import codecs
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from pydantic import Field, field_validator
+
+from models.errors import Fault, SourceError
+from tasks.files import content_version, matching, opened, under
+from tasks.sources import Source, Version
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "#N/A")
+WHOLE = r"^-?(0|[1-9][0-9]{0,17})$"
+NUMBER = r"^-?((0|[1-9][0-9]{0,14})(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$|^-?(inf|Inf|INF|infinity|Infinity)$"
+TRUTH = r"^(true|false)$"
+SHOWN = 5
+CHUNK = 1 << 20
+
+
+class Csv(Source):
+    """``path`` is a file, or a pattern such as ``exports/*.csv`` whose files have the same columns; ``.gz`` is unpacked.
+
+    A column is read as numbers or as true/false only if every one of its cells is written so; text that merely looks
+    like a number (``00123``) stays text. ``null_values`` are the texts that stand for a missing cell. A column without
+    a name is called ``unnamed_1`` after its place.
+    """
+
+    kind: Literal["csv"] = "csv"
+    path: str = Field(min_length=1)
+    delimiter: str = ","
+    encoding: str = "utf8"
+    null_values: tuple[str, ...] = MISSING
+    decimal_point: Literal[".", ","] = "."
+
+    @field_validator("delimiter")
+    @classmethod
+    def _one_character(cls, delimiter: str) -> str:
+        if len(delimiter) != 1:
+            raise ValueError("a delimiter is one character ('\\t' for a tab)")
+        return delimiter
+
+    @field_validator("encoding")
+    @classmethod
+    def _known(cls, encoding: str) -> str:
+        try:
+            codecs.lookup(encoding)
+        except LookupError:
+            raise ValueError("no such encoding is known; try utf8, latin-1, cp1252 or utf16") from None
+        return encoding
+
+    def below(self, folder: Path) -> Self:
+        return self.model_copy(update={"path": under(folder, self.path)})
+
+    def read(self) -> pa.Table:
+        import pyarrow as pa
+
+        files = matching(self.path, "*.csv")
+        texts = [self._texts(file) for file in files]
+        strangers = [file.name for file, table in zip(files, texts, strict=True) if table.column_names != texts[0].column_names]
+        if strangers:
+            raise SourceError(Fault(name, f"its columns are not those of {files[0].name}", "give all files one header") for name in strangers)
+        together = pa.concat_tables(texts)
+        return pa.table([typed(cells, self.decimal_point) for cells in together.columns], names=together.column_names)
+
+    def version(self) -> Version:
+        return content_version(self.kind, matching(self.path, "*.csv"))
+
+    def _texts(self, file: Path) -> pa.Table:
+        """All cells of one file as text; missing ones as null."""
+        import pyarrow as pa
+        import pyarrow.csv as csv
+
+        names = self._header(file)
+        ragged: list[int] = []
+        try:
+            with opened(file) as stream:
+                table = csv.read_csv(stream, **self._options(names, ragged))
+        except (pa.ArrowInvalid, UnicodeError, OSError):
+            raise SourceError(self._unreadable(file)) from None
+        if ragged:
+            raise SourceError(_ragged_fault(file, ragged, len(names)))
+        if _swallowed(table, file):
+            fault = Fault(file.name, f"a quote that opens in row {table.num_rows + 1:,} is never closed", "close it")
+            raise SourceError(fault)
+        return table.rename_columns([name or f"unnamed_{place}" for place, name in enumerate(names, start=1)])
+
+    def _header(self, file: Path) -> list[str]:
+        """The names in the first row; a name that occurs twice is refused."""
+        import pyarrow as pa
+        import pyarrow.csv as csv
+
+        try:
+            with opened(file) as stream, csv.open_csv(stream, **self._options([], [])) as beginning:
+                names = list(beginning.schema.names)
+        except (pa.ArrowInvalid, UnicodeError, OSError):
+            raise SourceError(self._unreadable(file)) from None
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise SourceError(
+                Fault(file.name, f"{names.count(name)} columns are called '{name}'", "rename all but one") for name in twice
+            )
+        return names
+
+    def _options(self, names: list[str], ragged: list[int]) -> dict[str, Any]:
+        """Everything as text, one thread (so that rows have numbers); the numbers of ragged rows go into ``ragged``."""
+        import pyarrow as pa
+        import pyarrow.csv as csv
+
+        def skip(row: csv.InvalidRow) -> str:
+            ragged.append(row.number or 0)
+            return "skip"
+
+        return {
+            "read_options": csv.ReadOptions(use_threads=False, encoding=self.encoding),
+            "parse_options": csv.ParseOptions(
+                delimiter=self.delimiter, newlines_in_values=True, invalid_row_handler=skip
+            ),
+            "convert_options": csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=True, null_values=list(self.null_values)
+            ),
+        }
+
+    def _unreadable(self, file: Path) -> Fault:
+        """Why Arrow could not read the file, found out anew: its own message would quote cells."""
+        try:
+            with opened(file) as stream:
+                position = _undecodable(stream, self.encoding)
+                empty = stream.tell() == 0
+        except OSError:
+            return Fault(file.name, "cannot be unpacked or read", "check that the file is whole")
+        if empty:
+            return Fault(file.name, "the file is empty", "export it again")
+        if position is not None:
+            return Fault(file.name, f"byte {position:,} is not {self.encoding}", "set 'encoding', for example to latin-1 or cp1252")
+        return Fault(file.name, "cannot be read as rows of text", f"check the quotes, and that '{self.delimiter}' parts the columns")
+
+
+def _undecodable(stream: pa.NativeFile, encoding: str) -> int | None:
+    """The position of the first byte that is not ``encoding``, counted from 0, or None."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    position = 0
+    while chunk := stream.read(CHUNK):
+        pending = len(decoder.getstate()[0])
+        try:
+            decoder.decode(chunk)
+        except UnicodeDecodeError as error:
+            return position - pending + error.start
+        position += len(chunk)
+    return position if decoder.getstate()[0] else None
+
+
+def _swallowed(table: pa.Table, file: Path) -> bool:
+    """Whether the last cell holds the rest of the file, because its quote was never closed."""
+    last = table.column(-1)[-1].as_py() if table.num_rows and table.num_columns else None
+    if last is None or not last.endswith("\n"):
+        return False
+    with opened(file) as stream:
+        return sum(chunk.count(b'"') for chunk in iter(lambda: stream.read(CHUNK), b"")) % 2 == 1
+
+
+def _ragged_fault(file: Path, rows: list[int], width: int) -> Fault:
+    numbers = ", ".join(f"{row:,}" for row in sorted(rows)[:SHOWN]) + (", ..." if len(rows) > SHOWN else "")
+    return Fault(
+        file.name,
+        f"{len(rows):,} row{'' if len(rows) == 1 else 's'} with more or fewer than {width} cells: row {numbers}",
+        "put cells that hold the delimiter in quotes (the header is row 1)",
+    )
+
+
+def typed(cells: pa.ChunkedArray, decimal_point: str) -> pa.ChunkedArray:
+    """Text as whole numbers, numbers or true/false where all of it is; as it is otherwise."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if cells.null_count == len(cells):
+        return pa.chunked_array([pa.nulls(len(cells))])
+    numbers = cells
+    if decimal_point == ",":
+        numbers = pc.if_else(pc.match_substring(cells, "."), cells, pc.replace_substring(cells, ",", "."))
+    for pattern, kind in ((WHOLE, pa.int64()), (NUMBER, pa.float64()), (TRUTH, pa.bool_())):
+        if pc.all(pc.match_substring_regex(numbers, pattern)).as_py():
+            return numbers.cast(kind)
+    return cells

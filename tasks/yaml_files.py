@@ -1,0 +1,55 @@
+"""YAML with the scalars of version 1.2, read and written alike.
+
+In YAML 1.1, which the library speaks by itself, a level called ``No`` is a boolean, ``07:30`` and ``08`` are numbers, and
+what is written without quotes may come back as something else.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from models.errors import Fault, SpecError
+
+SCALARS = (
+    ("bool", r"^(?:true|True|TRUE|false|False|FALSE)$", "tTfF"),
+    ("null", r"^(?:~|null|Null|NULL|)$", ["~", "n", "N", ""]),
+    ("int", r"^[-+]?(?:0|[1-9][0-9]*)$", "-+0123456789"),
+    ("float", r"^[-+]?(?:\.[0-9]+|[0-9]+\.[0-9]*)(?:[eE][-+]?[0-9]+)?$|^[-+]?[0-9]+[eE][-+]?[0-9]+$|^[-+]?\.(?:inf|nan)$", "-+.0123456789"),
+)
+
+
+class _Loader(yaml.SafeLoader):
+    yaml_implicit_resolvers: dict[str, list[Any]] = {}
+
+
+class _Dumper(yaml.SafeDumper):
+    yaml_implicit_resolvers: dict[str, list[Any]] = {}
+
+
+for _tag, _pattern, _initials in SCALARS:
+    for _speaker in (_Loader, _Dumper):
+        _speaker.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(_pattern), list(_initials))
+
+
+def read_yaml(path: Path, remedy: str) -> dict[str, Any]:
+    """The mapping in a YAML file. Raises SpecError, with line and column where it cannot be read."""
+    try:
+        said = yaml.load(path.read_bytes(), Loader=_Loader)  # noqa: S506 (a SafeLoader)
+    except OSError as error:
+        raise SpecError(Fault(str(path), (error.strerror or "cannot be read").lower(), remedy)) from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f"line {mark.line + 1}, column {mark.column + 1}" if mark else "somewhere"
+        raise SpecError(Fault(str(path), f"cannot be read as YAML at {place}", "correct it")) from None
+    if not isinstance(said, dict):
+        raise SpecError(Fault(str(path), "holds no mapping of keys to values", remedy))
+    return said
+
+
+def yaml_text(value: Any) -> str:
+    """``value`` as YAML, keys in their order, short lists on one line."""
+    return yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120, default_flow_style=None)

@@ -1,0 +1,135 @@
+"""A spec is checked wholly before a row is read: every fault at once, each with the nearest valid name."""
+
+import pytest
+
+from models.errors import SpecError
+from models.measures import catalog as measure_catalog
+from models.schema import Column, Schema
+from models.spec import Spec, faults_between, parse_schema, parse_spec
+
+GOOD = {
+    "name": "people",
+    "source": {"kind": "csv", "path": "people.csv"},
+    "schema": "schema.yaml",
+    "partition": {"kind": "given", "parts": {"all": ["age", "sex"]}},
+    "generator": "marginal",
+    "join": "concatenation",
+}
+AGE = Column(name="age", kind="integer", dtype="int64", bounds=(0, 99))
+SEX = Column(name="sex", kind="categorical", dtype="string", levels=("f", "m"))
+ID = Column(name="id", kind="identifier", role="identifier", dtype="string", format="P-##")
+
+
+def refusal(said):
+    with pytest.raises(SpecError) as error:
+        parse_spec(said)
+    return str(error.value)
+
+
+def faults(schema, **said):
+    return "; ".join(str(fault) for fault in faults_between(parse_spec({**GOOD, **said}), schema))
+
+
+def test_a_spec_runs_every_measure_with_its_default_settings():
+    assert tuple(parse_spec(GOOD).audit) == measure_catalog.kinds()
+
+
+def test_all_faults_are_told_at_once():
+    told = refusal({**GOOD, "nmae": 1, "generator": "crat", "split": {"holdout": 2}, "rows": 0})
+    assert "nmae: unknown key (did you mean 'name'?" in told
+    assert "unknown kind 'crat' (did you mean 'cart'?" in told
+    assert "split.holdout: Input should be less than 1" in told
+
+
+def test_an_unknown_key_deep_down_is_told_the_keys_that_are_valid_there():
+    assert "split.holdot: unknown key (did you mean 'holdout'?" in refusal({**GOOD, "split": {"holdot": 0.2}})
+
+
+def test_faults_of_measures_are_told():
+    told = refusal({**GOOD, "audit": {"copeis": {}, "membership": {"limmit": 1}}})
+    assert "unknown kind 'copeis' (did you mean 'copies'?" in told
+    assert "'membership'.limmit: unknown key" in told
+
+
+def test_an_audit_that_is_no_mapping_is_refused():
+    assert "audit" in refusal({**GOOD, "audit": ["copies"]})
+
+
+def test_what_is_no_mapping_is_no_spec():
+    assert "no mapping" in refusal(["name"])
+    with pytest.raises(SpecError, match="schema: the file holds no mapping"):
+        parse_schema("columns")
+
+
+@pytest.mark.parametrize("rows", [0, -1, 10**10])
+def test_an_impossible_number_of_rows_is_refused(rows):
+    assert "rows must lie between 1 and 1,000,000,000" in refusal({**GOOD, "rows": rows})
+
+
+@pytest.mark.parametrize("name", ["", "Has Space", "../up", "a" * 64])
+def test_a_name_that_is_no_folder_name_is_refused(name):
+    assert "name" in refusal({**GOOD, "name": name})
+
+
+def test_a_schedule_is_a_cron_line_or_an_interval():
+    assert parse_spec({**GOOD, "schedule": {"cron": "0 3 * * *"}}).schedule.timezone == "UTC"
+    assert "give either cron or interval" in refusal({**GOOD, "schedule": {"cron": "0 3 * * *", "interval": 60}})
+    assert "give either cron or interval" in refusal({**GOOD, "schedule": {"timezone": "UTC"}})
+
+
+def test_a_part_may_have_a_generator_of_its_own():
+    spec = parse_spec({**GOOD, "generators": {"money": "copula"}})
+    assert spec.generator_of("money").kind == "copula"
+    assert spec.generator_of("people").kind == "marginal"
+
+
+def test_the_digest_is_of_the_meaning_not_of_the_words():
+    spelled_out = {**dict(reversed(GOOD.items())), "split": {"holdout": 0.3}, "generator": {"kind": "marginal"}}
+    assert parse_spec(GOOD).digest() == parse_spec(spelled_out).digest()
+    assert parse_spec(GOOD).digest() != parse_spec({**GOOD, "rows": 7}).digest()
+
+
+def test_a_section_holds_the_settings_of_kinds():
+    assert parse_spec(GOOD).section("generator")["kind"] == "marginal"
+    assert parse_spec(GOOD).section("schema") == "schema.yaml"
+    assert set(parse_spec(GOOD).section("audit")) == set(measure_catalog.kinds())
+
+
+def test_a_sound_spec_and_schema_have_no_faults():
+    assert faults(Schema(columns=(ID, AGE, SEX)), split={"entity": "id"}) == ""
+
+
+def test_a_column_in_two_parts_or_in_none_is_told():
+    told = faults(Schema(columns=(AGE, SEX)), partition={"kind": "given", "parts": {"a": ["age"], "b": ["age"]}})
+    assert "age" in told
+    assert "sex" in told
+
+
+def test_more_parts_than_columns_are_told():
+    assert "3" in faults(Schema(columns=(AGE, SEX)), partition={"kind": "clustered", "parts": 3})
+
+
+def test_free_text_is_refused_with_advice():
+    notes = Column(name="notes", kind="text", dtype="string")
+    assert "notes: free text is not synthesised (leave it out with 'include: false'" in faults(Schema(columns=(AGE, SEX, notes)))
+
+
+def test_a_schema_without_a_modelled_column_is_told():
+    assert "none of its 1 columns can be modelled" in faults(Schema(columns=(ID,)))
+
+
+def test_an_entity_must_be_an_identifier_of_the_schema():
+    schema = Schema(columns=(ID, AGE, SEX))
+    assert "'patient' is not a column" in faults(schema, split={"entity": "patient"})
+    assert "has role 'plain' (give it 'role: identifier'" in faults(schema, split={"entity": "age"})
+
+
+def test_an_identifier_must_be_able_to_number_the_rows():
+    assert "numbers 100 rows at most, 101 are asked for" in faults(Schema(columns=(ID, AGE, SEX)), rows=101)
+    assert faults(Schema(columns=(ID, AGE, SEX)), rows=100) == ""
+
+
+def test_a_spec_cannot_be_changed():
+    with pytest.raises(ValueError, match="frozen"):
+        parse_spec(GOOD).name = "other"
+    assert isinstance(parse_spec(GOOD), Spec)
