@@ -31,7 +31,7 @@ def pipeline(spec: str) -> State[Any]:
         try:
             worked = [room(spec) for room in (ingest, synthesize, audit, release)]
         except WithheldError as error:
-            return Failed(name="Withheld", message=str(error), data=error)
+            return Failed(name="Withheld", message=str(error))
     if not any(worked):
         return Completed(name="Unchanged", message="source, spec, code and artifacts are as they were")
     return Completed(name="Released", message=f"{plan.spec.name} published")

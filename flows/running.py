@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from models.errors import Fault, SpecError, WithheldError, nearest
+from models.errors import Fault, SpecError, nearest
 from tasks.audit import published_rows
 from tasks.parallel import Crew
-from tasks.release import latest
+from tasks.release import latest, refusal
 from tasks.spec import Plan, load
 from tasks.stages import BY_NAME, STAGES
 from tasks.step import Job, carry_out
@@ -56,17 +56,15 @@ def run_all(path: Path) -> Ended:
     from flows.pipeline import pipeline
 
     state = pipeline(str(path), return_state=True)
-    if state.name == "Withheld":
-        error = state.data
-        assert isinstance(error, WithheldError)
-        return _ended(plan, "withheld", error.faults)
-    state.result()
-    return _ended(plan, state.name.lower())
+    if state.name != "Withheld":
+        state.result()
+    return _ended(plan, str(state.name).lower())
 
 
-def _ended(plan: Plan, state: str, withheld: tuple[Fault, ...] = ()) -> Ended:
+def _ended(plan: Plan, state: str) -> Ended:
     workspace = plan.workspace
     audit = read_json(workspace.audit / "audit.json")
+    withheld = (refusal(plan, audit),) if state == "withheld" else ()
     published = latest(workspace, plan.spec.name)
     where = workspace.withheld / plan.spec.name if withheld or published is None else published.folder
     facts = [("Unchanged", "source, spec, code and artifacts are as they were; nothing was done")] if state == "unchanged" else []

@@ -6,6 +6,7 @@ threshold over codes tells nothing of any training value beyond the bin it lies 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,37 +77,85 @@ class Bins:
         return np.clip(values, self.low, self.high) + 0.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Codes:
-    """Any modelled column as codes 0 to ``count`` - 1, and ``count`` itself for a missing value."""
+    """Any modelled column as codes 0 to ``count`` - 1, and ``count`` itself for a missing value.
+
+    A level's code is its place in the alphabet. A number's code stands for the bins ``starts[code]`` to ``ends[code]``
+    (inclusive); these ranges ascend, do not overlap, and need not cover every bin.
+    """
 
     column: Column
     bins: Bins | None
-    count: int
+    starts: Integers
+    ends: Integers
 
     @classmethod
-    def of(cls, column: Column) -> Codes:
+    def of(cls, column: Column, ranges: tuple[Integers, Integers] | None = None) -> Codes:
+        """One code per bin, or per range of bins where ``ranges`` (starts, ends) are given."""
         bins = Bins.of(column) if column.numeric else None
-        return cls(column, bins, bins.count if bins is not None else len(column.alphabet))
+        each = np.arange(bins.count if bins is not None else len(column.alphabet))
+        return cls(column, bins, *(ranges or (each, each)))
+
+    @property
+    def count(self) -> int:
+        return len(self.starts)
 
     @property
     def size(self) -> int:
         """How many codes a row may have, the one for missing included where the column is nullable."""
         return self.count + int(self.column.nullable or self.count == 0)
 
+    def shared(self, values: Floats, k: int) -> Codes:
+        """Codes that tell apart only what at least ``k`` of ``values`` share.
+
+        A bin with k rows, and every peak that occurs, stays alone. Emptier bins between them are taken together from
+        low to high until they hold k rows; what is left over before the next bin with k rows counts to the range below
+        (above, where there is none) without widening it, as a top code would. Levels stay as the schema lists them.
+        """
+        if self.bins is None:
+            return self
+        counts = np.bincount(self.bins.index(values[~np.isnan(values)]), minlength=self.bins.count)
+        ranges = list(_ranges(counts, self.bins.peaks, k)) or [(0, self.bins.count - 1)]
+        starts, ends = np.array(ranges, dtype=np.int64).T
+        return Codes(self.column, self.bins, starts, ends)
+
     def encode(self, values: Floats) -> Integers:
         """Codes of model numbers, shape (rows,); NaN becomes ``count``."""
         known = ~np.isnan(values)
         codes = np.full(len(values), self.count, dtype=np.int64)
-        codes[known] = self.bins.index(values[known]) if self.bins is not None else values[known].astype(np.int64)
+        if self.bins is None:
+            codes[known] = values[known].astype(np.int64)
+        else:
+            places = np.searchsorted(self.starts, self.bins.index(values[known]), side="right") - 1
+            codes[known] = np.clip(places, 0, None)
         return codes
 
     def decode(self, codes: Integers, rng: np.random.Generator) -> Floats:
-        """Model numbers of codes: levels as they are, numbers drawn within their bin, NaN for ``count``."""
+        """Model numbers of codes: levels as they are, numbers drawn evenly over their bins, NaN for ``count``."""
         known = codes < self.count
         values = np.full(len(codes), np.nan)
-        values[known] = self.bins.draw(codes[known], rng) if self.bins is not None else codes[known]
+        if self.bins is None:
+            values[known] = codes[known]
+        else:
+            first, last = self.starts[codes[known]], self.ends[codes[known]]
+            values[known] = self.bins.draw(first + (rng.random(len(first)) * (last - first + 1)).astype(np.int64), rng)
         return values
+
+
+def _ranges(counts: Integers, peaks: Booleans, k: int) -> Iterator[tuple[int, int]]:
+    """The ranges of bins that ``Codes.shared`` tells apart, from low to high."""
+    start, rows = -1, 0
+    for place in np.flatnonzero(counts).tolist():
+        if peaks[place] or counts[place] >= k:
+            yield place, place
+            start, rows = -1, 0
+            continue
+        start = place if start < 0 else start
+        rows += int(counts[place])
+        if rows >= k:
+            yield start, place
+            start, rows = -1, 0
 
 
 def frequencies(codes: Codes, values: Floats, smoothing: float) -> Floats:

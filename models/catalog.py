@@ -111,17 +111,18 @@ def _faults(found: Any, settings: type[BaseModel], where: str) -> list[Fault]:
 
 def _fields_at(settings: type[BaseModel], path: list[str]) -> list[str]:
     """The valid keys of the model that lies at ``path`` below ``settings``, or none where no model lies."""
-    current: Any = settings
+    options: list[type[BaseModel]] = [settings]
     for step in path:
-        field = current.model_fields.get(step) if isinstance(current, type) and issubclass(current, BaseModel) else None
-        if field is None:
-            aliased = [f for f in getattr(current, "model_fields", {}).values() if f.alias == step]
-            field = aliased[0] if aliased else None
+        tagged = [o for o in options if "kind" in o.model_fields and o.model_fields["kind"].default == step]
+        if len(options) > 1 and tagged:
+            options = tagged
+            continue
+        fields = options[0].model_fields
+        field = fields.get(step) or next((f for f in fields.values() if f.alias == step), None)
         if field is None:
             continue
         candidates = [field.annotation, *getattr(field.annotation, "__args__", ())]
-        models = [c for c in candidates if isinstance(c, type) and issubclass(c, BaseModel)]
-        if not models:
+        options = [c for c in candidates if isinstance(c, type) and issubclass(c, BaseModel)]
+        if not options:
             return []
-        current = models[0]
-    return [field.alias or name for name, field in current.model_fields.items()]
+    return [field.alias or name for name, field in options[0].model_fields.items()]

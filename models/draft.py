@@ -30,25 +30,21 @@ SKEWED = 0.05
 NEIGHBOURS = 5
 SIGMAS = 5.0
 
-ROLE_WORDS: dict[Role, frozenset[str]] = {
-    Role.TARGET: frozenset("target class label outcome".split()),
-    Role.SENSITIVE: frozenset(
-        "alcohol cancer cannabis cocaine credit debt drug drugs hiv icd income lab marijuana phq phq9 religion salary "
-        "wage wages".split()
+ROLE_WORDS: dict[Role, re.Pattern[str]] = {
+    Role.TARGET: re.compile("target|class|label|outcome"),
+    Role.SENSITIVE: re.compile(
+        "alcohol|cancer|cannabis|cocaine|credit|debt|drugs?|hiv|icd|income|lab|marijuana|phq|phq9|religion|salary|wages?|"
+        "(convict|crimin|depress|diabet|diagnos|disab|disease|medicat|mental|pregnan|psych|sexual|smok|suicid|treatment).*"
     ),
-    Role.QUASI_IDENTIFIER: frozenset(
-        "age birthday city country county dob education gender height household job marital municipality native postal "
-        "postcode profession race region sex state town zip zipcode".split()
+    Role.QUASI_IDENTIFIER: re.compile(
+        "age|birthday|city|country|county|dob|education|gender|height|household|job|marital|municipality|native|postal|"
+        "postcode|profession|race|region|sex|state|town|zip|zipcode|(birth|ethnic|national|occupation).*"
     ),
 }
-ROLE_STEMS: dict[Role, tuple[str, ...]] = {
-    Role.TARGET: (),
-    Role.SENSITIVE: tuple(
-        "convict crimin depress diabet diagnos disab disease medicat mental pregnan psych sexual smok suicid treatment".split()
-    ),
-    Role.QUASI_IDENTIFIER: tuple("birth ethnic national occupation".split()),
-}
-IDENTIFIER_WORDS = frozenset("cpr email guid iban id identifier ids mrn passport phone pid seqn ssn uuid".split())
+IDENTIFIER_WORDS = re.compile("cpr|email|guid|iban|ids?|identifier|mrn|passport|phone|pid|seqn|ssn|uuid")
+
+
+MomentKind = Literal[Kind.DATETIME, Kind.DATE, Kind.TIME, Kind.DURATION]
 
 
 @dataclass(frozen=True)
@@ -71,7 +67,7 @@ class Numbers:
 class Moments:
     """Distinct ``values`` in ticks of ``resolution``, ascending, and how many rows have each."""
 
-    kind: Literal[Kind.DATETIME, Kind.DATE, Kind.TIME, Kind.DURATION]
+    kind: MomentKind
     values: Floats
     counts: Integers
     resolution: Resolution
@@ -135,11 +131,16 @@ def draft_column(profile: Profile, k: int) -> Drafted:
     """The column that ``profile`` suggests; ``k`` rows must share a value before the draft tells it."""
     cells = profile.cells
     if isinstance(cells, Unsupported):
-        return _drafted(profile, "cells of this type cannot be modelled: left out of the release", kind=Kind.TEXT, include=False)
+        return _drafted(
+            profile, "cells of this type cannot be modelled: left out of the release", kind=Kind.TEXT, include=False
+        )
     if cells is None or profile.present == 0:
         return _drafted(profile, "no row has a value", kind=Kind.CONSTANT, levels=())
     drafters: dict[type, Callable[[Profile, Any, int], Drafted]] = {
-        Booleans: _boolean, Levels: _levels, Numbers: _numbers, Moments: _moments,
+        Booleans: _boolean,
+        Levels: _levels,
+        Numbers: _numbers,
+        Moments: _moments,
     }
     drafted = drafters[type(cells)](profile, cells, k)
     role = Role.IDENTIFIER if drafted.column.kind is Kind.IDENTIFIER else suggested_role(profile.name)
@@ -148,12 +149,7 @@ def draft_column(profile: Profile, k: int) -> Drafted:
 
 def suggested_role(name: str) -> Role:
     """What a column's name alone suggests; a person corrects it."""
-    words = _words(name)
-    return next((role for role in ROLE_WORDS if any(_suggests(word, role) for word in words)), Role.PLAIN)
-
-
-def _suggests(word: str, role: Role) -> bool:
-    return word in ROLE_WORDS[role] or word.startswith(ROLE_STEMS[role])
+    return next((role for role, known in ROLE_WORDS.items() if any(map(known.fullmatch, _words(name)))), Role.PLAIN)
 
 
 def _words(name: str) -> list[str]:
@@ -162,7 +158,7 @@ def _words(name: str) -> list[str]:
 
 
 def _names_an_identifier(name: str) -> bool:
-    return not IDENTIFIER_WORDS.isdisjoint(_words(name))
+    return any(map(IDENTIFIER_WORDS.fullmatch, _words(name)))
 
 
 def _drafted(profile: Profile, why: str, **fields: Any) -> Drafted:
@@ -194,17 +190,27 @@ def _levels(profile: Profile, cells: Levels, k: int) -> Drafted:
         return _drafted(profile, "all rows share one value", kind=Kind.CONSTANT, levels=(cells.shared[0][0],))
     nearly_unique = profile.rows > k and cells.distinct >= NEARLY_UNIQUE * profile.present
     if cells.words >= TEXT_WORDS and cells.covered < profile.present / 2:
-        return _drafted(profile, "free text is not modelled: set 'include: false', or another kind if it is none", kind=Kind.TEXT)
-    if cells.mask == "uuid" or nearly_unique or (_names_an_identifier(profile.name) and profile.present < k * cells.distinct):
+        return _drafted(
+            profile, "free text is not modelled: set 'include: false', or another kind if it is none", kind=Kind.TEXT
+        )
+    if (
+        cells.mask == "uuid"
+        or nearly_unique
+        or (_names_an_identifier(profile.name) and profile.present < k * cells.distinct)
+    ):
         return _identifier(profile, cells.distinct, cells.mask, cells.note)
     return _categorical(profile, cells, k)
 
 
 def _identifier(profile: Profile, distinct: int, mask: str | None, note: str = "") -> Drafted:
     unique = distinct == profile.rows
-    how = "every value occurs once" if distinct == profile.present else f"{distinct:,} values in {profile.present:,} rows"
+    how = (
+        "every value occurs once" if distinct == profile.present else f"{distinct:,} values in {profile.present:,} rows"
+    )
     made = f"made anew as {mask}" if mask else "made anew as running numbers"
-    return _drafted(profile, "; ".join(filter(None, (how, made, note))), kind=Kind.IDENTIFIER, format=mask, unique=unique)
+    return _drafted(
+        profile, "; ".join(filter(None, (how, made, note))), kind=Kind.IDENTIFIER, format=mask, unique=unique
+    )
 
 
 def _categorical(profile: Profile, cells: Levels, k: int) -> Drafted:
@@ -216,7 +222,13 @@ def _categorical(profile: Profile, cells: Levels, k: int) -> Drafted:
         why.append("wide: a larger k or 'unlisted: other' with fewer levels is quicker to learn")
     if unlisted:
         fields |= _unlisted_policy(profile, cells)
-        read_as = "missing" if fields["unlisted"] == "missing" else RARE if fields["other"] == RARE else "the most common level"
+        read_as = (
+            "missing"
+            if fields["unlisted"] == "missing"
+            else RARE
+            if fields["other"] == RARE
+            else "the most common level"
+        )
         why.append(f"rarer values ({_percent(unlisted, profile.present)} of the cells) are read as {read_as}")
     return _drafted(profile, "; ".join(filter(None, why)), **fields)
 
@@ -237,10 +249,10 @@ def _numbers(profile: Profile, cells: Numbers, k: int) -> Drafted:
     whole = bool((values == np.rint(values)).all())
     if whole and not cells.infinite and _numbers_rows(profile, cells, k):
         return _identifier(profile, len(values), None)
-    listed = tuple(int(value) if whole else float(value) for value in values)
-    if _is_constant(profile, len(values), k) and not cells.infinite:
-        return _drafted(profile, "all rows share one value", kind=Kind.CONSTANT, levels=listed)
     if len(values) <= FEW_LEVELS and int(counts.min()) >= k and not cells.infinite:
+        listed = tuple(int(value) if whole else float(value) for value in values)
+        if _is_constant(profile, len(values), k):
+            return _drafted(profile, "all rows share one value", kind=Kind.CONSTANT, levels=listed)
         why = f"{len(values)} numbers that at least {k} rows share"
         return _drafted(profile, why, kind=Kind.CATEGORICAL, levels=listed, ordered=True)
     return _measured(profile, cells, whole, k)
@@ -264,7 +276,13 @@ def _measured(profile: Profile, cells: Numbers, whole: bool, k: int) -> Drafted:
     low, high = number_bounds(values, counts, k, grid, log)
     low, high = max(low, cells.limits[0]), min(high, cells.limits[1])
     found = peaks(values, counts, k)
-    what = "whole numbers" if whole else "numbers" if decimals is None else f"numbers with {decimals} decimal{'s' if decimals > 1 else ''}"
+    what = (
+        "whole numbers"
+        if whole
+        else "numbers"
+        if decimals is None
+        else f"numbers with {decimals} decimal{'s' if decimals > 1 else ''}"
+    )
     why = [what, _infinite_note(cells), "log scale" if log else "", _peak_note(found), "bounds rounded outward"]
     return _drafted(
         profile,
@@ -278,11 +296,19 @@ def _measured(profile: Profile, cells: Numbers, whole: bool, k: int) -> Drafted:
 
 
 def _infinite_note(cells: Numbers) -> str:
-    return f"{cells.infinite:,} infinite cells break the contract: make them missing in the source" if cells.infinite else ""
+    return (
+        f"{cells.infinite:,} infinite cells break the contract: make them missing in the source"
+        if cells.infinite
+        else ""
+    )
 
 
 def _peak_note(found: tuple[float, ...]) -> str:
-    return f"{len(found)} value{'s' if len(found) > 1 else ''} that stand{'' if len(found) > 1 else 's'} out" if found else ""
+    return (
+        f"{len(found)} value{'s' if len(found) > 1 else ''} that stand{'' if len(found) > 1 else 's'} out"
+        if found
+        else ""
+    )
 
 
 def _moments(profile: Profile, cells: Moments, k: int) -> Drafted:
@@ -292,17 +318,24 @@ def _moments(profile: Profile, cells: Moments, k: int) -> Drafted:
         bounds: tuple[str, str] | tuple[float, float] = day_bounds(cells.resolution)
         rounded = "bounds are the whole day"
     elif cells.kind is Kind.DURATION:
+        low, high = number_bounds(values, counts, k, 1.0)
         per_second = TICKS_PER_DAY[cells.resolution] / 86_400
-        bounds = number_bounds(values / per_second, counts, k, 1 / per_second)
-        bounds = max(bounds[0], cells.limits[0] / per_second), min(bounds[1], cells.limits[1] / per_second)
+        bounds = max(low, cells.limits[0]) / per_second, min(high, cells.limits[1]) / per_second
         rounded = "bounds rounded outward, in seconds"
     else:
         bounds = date_bounds(values, counts, k, cells.resolution, cells.limits)
         rounded = "bounds rounded outward"
     what = f"{cells.kind}s written as {cells.format}" if cells.format else f"{cells.kind}s"
     why = [what, f"to the {cells.resolution}", _peak_note(found), rounded]
-    return _drafted(profile, "; ".join(filter(None, why)), kind=cells.kind, bounds=bounds, resolution=cells.resolution,
-                    peaks=found, format=cells.format)
+    return _drafted(
+        profile,
+        "; ".join(filter(None, why)),
+        kind=cells.kind,
+        bounds=bounds,
+        resolution=cells.resolution,
+        peaks=found,
+        format=cells.format,
+    )
 
 
 def decimals_of(values: Floats, precision: float, scale: int | None) -> int | None:
@@ -332,12 +365,20 @@ def peaks(values: Floats, counts: Integers, k: int) -> tuple[float, ...]:
     where it has more than twice the rows of its surroundings, and five standard deviations of them more.
     """
     common = np.flatnonzero(counts >= k)
-    excess = {int(i): float(counts[i]) - _surroundings(counts, int(i)) for i in common}
-    standing = [i for i, more in excess.items() if more > counts[i] / 2 and more > SIGMAS * np.sqrt(counts[i] - more)]
-    kept = sorted(standing, key=lambda i: (-excess[i], i))[:MOST_PEAKS]
-    return tuple(float(values[i]) for i in sorted(kept))
+    around = np.maximum(
+        _medians(counts, common, range(-NEIGHBOURS, 0)), _medians(counts, common, range(1, NEIGHBOURS + 1))
+    )
+    excess = counts[common] - around
+    standing = np.flatnonzero((excess > around) & (excess > SIGMAS * np.sqrt(around)))
+    kept = standing[np.argsort(-excess[standing], kind="stable")][:MOST_PEAKS]
+    return tuple(float(value) for value in np.sort(values[common[kept]]))
 
 
-def _surroundings(counts: Integers, i: int) -> float:
-    sides = counts[max(0, i - NEIGHBOURS) : i], counts[i + 1 : i + 1 + NEIGHBOURS]
-    return max(float(np.median(side)) if len(side) else 0.0 for side in sides)
+def _medians(counts: Integers, places: Integers, steps: range) -> Floats:
+    """For each of ``places`` the median of the counts that lie ``steps`` away; 0 where there is none."""
+    near = places[:, np.newaxis] + np.array(steps)
+    inside = (near >= 0) & (near < len(counts))
+    found = np.where(inside, counts[np.clip(near, 0, len(counts) - 1)], np.nan)
+    found[~inside.any(axis=1)] = 0.0
+    medians: Floats = np.nanmedian(found, axis=1) if len(places) else np.zeros(0)
+    return medians

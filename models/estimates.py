@@ -40,6 +40,24 @@ def mean_count(counts: Floats) -> Estimate:
     return Estimate(total / n, Interval(low=max(0.0, total + square / 2 - half) / n, high=(total + square / 2 + half) / n))
 
 
+def excess(counts: Floats, control: Estimate, scale: float = 1.0) -> Estimate:
+    """``scale`` times the mean of ``counts`` beyond ``control``, with Newcombe's interval (Stat. Med. 17, 1998, method 10).
+
+    NOTE[DIFF]: the counts' own share of the interval is Wald's, not Wilson's: they were counted in full, so that no
+    copy at all is no copy and not "perhaps a few".
+    """
+    value = float(counts.mean()) * scale
+    half = Z * scale * sqrt(float(counts.var()) / len(counts))
+    over, under = control.interval.high - control.value, control.value - control.interval.low
+    difference = value - control.value
+    return Estimate(difference, Interval(low=difference - sqrt(half**2 + over**2), high=difference + sqrt(half**2 + under**2)))
+
+
+def scaled(estimate: Estimate, factor: float) -> Estimate:
+    low, high = estimate.interval.low, estimate.interval.high
+    return Estimate(estimate.value * factor, Interval(low=low * factor, high=high * factor))
+
+
 def auc(positives: Floats, negatives: Floats) -> Estimate:
     """The chance that a positive's score exceeds a negative's, ties counting one half; both groups not empty.
 

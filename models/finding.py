@@ -31,6 +31,18 @@ class Unit(StrEnum):
     SHARE = "share"
     SCORE = "score"
 
+    @property
+    def decimals(self) -> int:
+        """Figures are published with so many. An audit that answers more finely becomes an oracle about its rows."""
+        return 4 if self is Unit.SHARE else 3
+
+    def say(self, value: float | None) -> str:
+        """A figure as it is published."""
+        if value is None or not isfinite(value):
+            return "not known"
+        rounded = round(value, self.decimals) + 0.0
+        return f"{rounded * 100:.{self.decimals - 2}f} %" if self is Unit.SHARE else f"{rounded:.{self.decimals}f}"
+
 
 class Interval(Frozen):
     """A 95 % interval."""
@@ -102,10 +114,9 @@ class Finding(Frozen):
 
         Intervals shrink with the square root of the rows. None where no number of rows would let it pass.
         """
-        if self.verdict is not Verdict.INCONCLUSIVE or self.bounds is None:
+        if self.verdict is not Verdict.INCONCLUSIVE or self.bounds is None or self.estimate is None:
             return None
-        assert self.estimate is not None and self.limit is not None
-        room = self.limit - self.estimate
+        room = (self.limit or 0.0) - self.estimate
         if room <= 0 or not self.n:
             return None
         needed = self.n * ((self.bounds[1] - self.estimate) / room) ** 2
@@ -117,11 +128,11 @@ class Finding(Frozen):
         """``reason``, or what an inconclusive finding lacks."""
         if self.reason or self.verdict is not Verdict.INCONCLUSIVE:
             return self.reason
-        needed = self.rows_needed
-        if needed is None:
-            return (f"the limit lies within the interval, and the estimate is not below the limit: with {self.n:,} rows the "
-                    "excess is not proven, and more rows are likelier to prove it than to clear it")
-        return f"the interval reaches beyond the limit: it rests on {self.n:,} rows, about {needed:,} would decide it"
+        if self.bounds is None:
+            return "its precision could not be determined"
+        if self.rows_needed is None:
+            return f"more than the limit, but {self.n:,} rows cannot prove that it is more than chance"
+        return f"{self.n:,} rows leave the interval too wide for the limit; about {self.rows_needed:,} would decide it"
 
 
 def overall(findings: Sequence[Finding]) -> Verdict:

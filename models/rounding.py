@@ -18,7 +18,15 @@ from models.table import Floats, Integers
 
 PARTS_OF_RANGE = 20
 CalendarUnit = Literal["Y", "M", "D"]
-CODES: dict[Resolution, Literal["D", "m", "s", "ms", "us", "ns"]] = {"day": "D", "hour": "m", "minute": "m", "second": "s", "millisecond": "ms", "microsecond": "us", "nanosecond": "ns"}
+CODES: dict[Resolution, Literal["D", "m", "s", "ms", "us", "ns"]] = {
+    "day": "D",
+    "hour": "m",
+    "minute": "m",
+    "second": "s",
+    "millisecond": "ms",
+    "microsecond": "us",
+    "nanosecond": "ns",
+}
 
 
 def number_bounds(values: Floats, counts: Integers, k: int, grid: float, log: bool = False) -> tuple[float, float]:
@@ -88,7 +96,7 @@ def _ladder(exponent: int) -> list[float]:
 def date_bounds(
     values: Floats, counts: Integers, k: int, resolution: Resolution, limits: tuple[float, float]
 ) -> tuple[str, str]:
-    """ISO bounds of the sorted distinct ticks ``values``: whole years, months or days, whichever the range is wide enough for.
+    """ISO bounds of the sorted distinct ticks ``values``: whole years, months or days, by the width of their range.
 
     Beyond ``limits``, in ticks, the column's type cannot tell a moment.
     """

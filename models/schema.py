@@ -155,7 +155,8 @@ class Column(Frozen):
             return float(value) * ticks / 86_400
         if self.kind is Kind.TIME:
             return _seconds_of_day(str(value)) * ticks / 86_400
-        unit: Literal["ns", "us"] = "ns" if self.resolution == "nanosecond" else "us"  # in ns no year after 2262 can be written
+        # In nanoseconds no year after 2262 can be written.
+        unit: Literal["ns", "us"] = "ns" if self.resolution == "nanosecond" else "us"
         moment = np.datetime64(str(value).replace("Z", ""), unit).astype(np.int64)
         return float(moment // (TICKS_PER_DAY["nanosecond" if unit == "ns" else "microsecond"] // ticks))
 

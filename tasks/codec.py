@@ -142,7 +142,7 @@ def _constant(column: Column, target: pa.DataType, rows: int) -> pa.Array:
     level = column.levels[0]
     naive = pa.timestamp(values.unit) if pa.types.is_timestamp(values) else values
     try:
-        cells = pa.repeat(pa.scalar(str(level) if isinstance(level, str) else level).cast(naive), rows)
+        cells = pa.repeat(pa.scalar(level).cast(naive), rows)
         return _as(target, _zoned(cells, values))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise _UnwritableError(
@@ -230,15 +230,15 @@ def _zoned(cells: pa.Array, target: pa.DataType) -> pa.Array:
 
 def _levels(column: Column, target: pa.DataType, cells: Floats, missing: Booleans) -> pa.Array:
     codes = pa.array(cells.astype(np.int64), mask=missing)
-    values = value_type(target)
+    values = pa.large_string() if is_text(value_type(target)) else value_type(target)
     try:
         levels = pa.array(column.alphabet).cast(values) if column.alphabet else pa.nulls(0, values)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
         raise _UnwritableError(f"its levels cannot be written as {values}", "correct the levels or the dtype") from None
     if not pa.types.is_dictionary(target):
-        return levels.take(codes)
+        return levels.take(codes).cast(target)
     index = target.index_type if len(levels) <= np.iinfo(target.index_type.to_pandas_dtype()).max else pa.int32()
-    return pa.DictionaryArray.from_arrays(codes.cast(index), levels, ordered=target.ordered)
+    return pa.DictionaryArray.from_arrays(codes.cast(index), levels.cast(target.value_type), ordered=target.ordered)
 
 
 def _as(target: pa.DataType, cells: pa.Array) -> pa.Array:
@@ -252,7 +252,7 @@ def _as(target: pa.DataType, cells: pa.Array) -> pa.Array:
 
 
 def _metadata(like: pa.Schema, columns: Sequence[Column]) -> dict[bytes, bytes]:
-    """What pandas needs to know of the released columns; index, attributes and whatever else stood there are not handed on."""
+    """What pandas needs to know of the released columns; index and attributes of the frame are left out."""
     said = json.loads((like.metadata or {}).get(b"pandas", b"{}"))
     if not said:
         return {}

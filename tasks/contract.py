@@ -141,20 +141,18 @@ def _column_breaches(column: Column, cells: pa.ChunkedArray) -> Iterable[Breach]
 def _other_than_constant(column: Column, cells: pa.ChunkedArray, missing: int) -> Iterable[Breach]:
     if cells.type.id == pa.null().id:
         return
-    levels = pa.array([str(level) if family(cells.type) == "text" else level for level in column.levels or ()])
     if family(cells.type) in ("number", "boolean"):
-        cells, levels = cells.cast(pa.float64(), safe=False), levels.cast(pa.float64(), safe=False)
-    elif family(cells.type) != "text":
-        cells = cells.cast(pa.string())
-    other = len(cells) - missing - (pc.sum(pc.is_in(cells, value_set=levels.cast(cells.type))).as_py() or 0)
+        cells = pa.chunked_array([floats(cells)])
+    elif pa.types.is_timestamp(cells.type) and cells.type.tz is not None:
+        cells = pc.local_timestamp(cells)
+    try:
+        constant = pa.array(column.levels or ()).cast(cells.type)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        constant = pa.nulls(0, cells.type)
+    other = len(cells) - missing - (pc.sum(pc.is_in(cells, value_set=constant)).as_py() or 0)
     if other:
-        yield Breach(
-            column.name,
-            "levels",
-            other,
-            f"{_cells_text(other)} other than the constant",
-            "give the column another kind (run init again), or correct the constant",
-        )
+        remedy = "give the column another kind (run init again), or correct the constant"
+        yield Breach(column.name, "levels", other, f"{_cells_text(other)} other than the constant", remedy)
 
 
 def _type_problem(column: Column, actual: pa.DataType, rows: int) -> Breach | None:
@@ -283,7 +281,7 @@ def floats(cells: pa.ChunkedArray | pa.Array) -> Floats:
 
 
 def ticks(column: Column, cells: pa.ChunkedArray) -> Floats:
-    """Model ticks of a date, time, timestamp or duration, in local time; what is finer than the resolution is cut off."""
+    """Ticks of dates, times, timestamps or durations, in local time; what is finer than the resolution is cut off."""
     declared = arrow_type(column.dtype)
     if pa.types.is_timestamp(cells.type) and cells.type.tz is not None:
         cells = pc.local_timestamp(cells.cast(pa.timestamp(cells.type.unit, declared.tz)))

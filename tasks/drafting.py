@@ -12,7 +12,7 @@ from models.errors import Fault, SpecError
 from models.schema import Column, Role, Schema
 from models.trace import treatment
 from tasks.kinds import spec_json_schema
-from tasks.profile import draft
+from tasks.profiles import draft
 from tasks.sources import Source, catalog, suffix_kind
 from tasks.store import whole_file, write_json
 from tasks.templates import render

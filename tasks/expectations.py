@@ -12,7 +12,6 @@ import logging
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,10 +20,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from models.errors import ContractError, Fault, SpecError, nearest
-from models.schema import NUMERIC, TICKS_PER_DAY, Column, Kind, Scalar, Schema
+from models.schema import NUMERIC, TEMPORAL, Column, Kind, Scalar, Schema
 from models.validation import Check, Validation, promised
 from tasks.arrow_types import arrow_type, family, plain, units_per_day
-from tasks.contract import Breach, breaches, floats
+from tasks.contract import Breach, breaches, floats, ticks
 from tasks.date_text import parse
 
 if TYPE_CHECKING:
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SECONDS_PER_DAY = 86_400
-MICROSECONDS_PER_DAY = SECONDS_PER_DAY * 10**6
 
 
 def validate(table: pa.Table, schema: Schema, own_suite: Path | None = None, *, released: bool = False) -> Validation:
@@ -45,12 +43,11 @@ def validate(table: pa.Table, schema: Schema, own_suite: Path | None = None, *, 
     """
     contract = promised(schema) if released else schema
     own = [] if own_suite is None else _asked(own_suite, schema, contract, released)
-    data = _frame(table, schema)
-    found = _evaluate(data, suite_of(contract).expectations)
+    found = _evaluate(_frame(table, schema, ticked=True), suite_of(contract).expectations)
     checks = _agreed(found, breaches(table, contract))
-    if own_suite is None:
-        return Validation(checks=tuple(checks))
-    return Validation(checks=(*checks, *_own_checks(own_suite, _evaluate(data, own))))
+    if own_suite is not None:
+        checks += _own_checks(own_suite, _evaluate(_frame(table, schema, ticked=False), own))
+    return Validation(checks=tuple(checks))
 
 
 def ensure(validation: Validation) -> None:
@@ -68,7 +65,7 @@ def _fault(check: Check) -> Fault:
 
 
 def suite_of(schema: Schema) -> gx.ExpectationSuite:
-    """The schema as expectations about the frame that ``validate`` makes of a table.
+    """The schema as expectations about the frame that ``validate`` makes of a table, with moments as model numbers.
 
     Each says in its ``meta`` which check of ``tasks/contract.py`` it is. Types, formats and columns that the schema
     does not name are judged by the contract alone: Great Expectations judges types by pandas, which renames them.
@@ -89,30 +86,12 @@ def _expectations(column: Column) -> Iterator[Any]:
     if not column.nullable:
         yield gxe.ExpectColumnValuesToNotBeNull(**about("null"))
     if column.kind in NUMERIC:
-        yield gxe.ExpectColumnValuesToBeBetween(**about("bounds"), **_limits(column))
+        yield gxe.ExpectColumnValuesToBeBetween(**about("bounds"), min_value=column.low, max_value=column.high)
     levels = _listed(column)
     if levels is not None:
         yield gxe.ExpectColumnValuesToBeInSet(**about("levels"), value_set=levels)
     if column.unique:
         yield gxe.ExpectColumnValuesToBeUnique(**about("unique"))
-
-
-def _limits(column: Column) -> dict[str, Any]:
-    """The bounds as the frame has them. A value is as good as its tick, so the last tick counts up to its end."""
-    if column.kind in (Kind.CONTINUOUS, Kind.INTEGER):
-        return {"min_value": column.low, "max_value": column.high}
-    ticks = TICKS_PER_DAY[column.resolution or "day"]
-    if column.kind in (Kind.TIME, Kind.DURATION):
-        seconds = SECONDS_PER_DAY / ticks
-        return {"min_value": column.low * seconds, "max_value": (column.high + 1) * seconds, "strict_max": True}
-    low, end = int(column.low) * MICROSECONDS_PER_DAY // ticks, (int(column.high) + 1) * MICROSECONDS_PER_DAY // ticks
-    last = max(end - 1, int(column.high) * MICROSECONDS_PER_DAY // ticks)
-    return {"min_value": _moment(low), "max_value": _moment(last)}
-
-
-def _moment(microseconds: int) -> datetime:
-    moment: datetime = np.datetime64(microseconds, "us").item()
-    return moment
 
 
 def _listed(column: Column) -> list[Scalar] | None:
@@ -218,25 +197,29 @@ def _columns(expectation: Any) -> tuple[str, ...]:
     return (*single, *(name for name in kwargs.get("column_list") or () if isinstance(name, str)))
 
 
-def _frame(table: pa.Table, schema: Schema) -> pd.DataFrame:
-    """The table in dtypes that Great Expectations compares rightly: numbers as numpy's, moments as naive local
-    ``datetime64[us]``, times of day and durations as seconds. A name that occurs twice is left out.
+def _frame(table: pa.Table, schema: Schema, *, ticked: bool) -> pd.DataFrame:
+    """The table in dtypes that Great Expectations compares rightly. A name that occurs twice is left out.
+
+    Numbers are numpy's. Moments are naive local ``datetime64[us]``, times of day and durations seconds, as an owner
+    would write them; ``ticked``, they are model numbers instead: Great Expectations compares moments one by one.
     """
     import pandas as pd
 
     once = [name for name in table.column_names if table.column_names.count(name) == 1]
     known = {column.name: column for column in schema.columns}
-    series = {name: _series(known.get(name), plain(table.column(name))) for name in once}
+    series = {name: _series(known.get(name), plain(table.column(name)), ticked) for name in once}
     return pd.DataFrame(series, index=range(table.num_rows))
 
 
-def _series(column: Column | None, cells: pa.ChunkedArray) -> Any:
+def _series(column: Column | None, cells: pa.ChunkedArray, ticked: bool) -> Any:
     """One column of the frame; ``column`` is None for one that the schema does not know."""
     import pandas as pd
 
-    if column is not None and column.kind in (Kind.DATE, Kind.DATETIME, Kind.TIME):
+    if column is not None and column.kind in TEMPORAL and column.include:
         if family(cells.type) == "text" and column.format:
             cells = parse(cells, column.format)
+        if ticked and family(cells.type) in ("timestamp", "date", "time", "duration"):
+            return ticks(column, cells)
         if column.kind is Kind.TIME and pa.types.is_timestamp(cells.type):
             cells = cells.cast(pa.time64("us"))
     read = READERS.get(family(cells.type))

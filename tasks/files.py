@@ -23,12 +23,18 @@ def under(folder: Path, path: str) -> str:
 
 
 def matching(path: str, pattern: str) -> list[Path]:
-    """The files that ``path`` names, sorted: one file, all of a folder that fit ``pattern``, or those that a glob finds.
+    """The files that ``path`` names, sorted: one, those of a folder that fit ``pattern``, or those of a glob.
 
     Raises SourceError where there is none.
     """
     place = Path(path)
-    found = [place] if place.is_file() else sorted(place.rglob(pattern)) if place.is_dir() else sorted(map(Path, glob.glob(path)))
+    found = (
+        [place]
+        if place.is_file()
+        else sorted(place.rglob(pattern))
+        if place.is_dir()
+        else sorted(map(Path, glob.glob(path)))
+    )
     files = [file for file in found if file.is_file()]
     if not files:
         raise SourceError(Fault(path, "no such file", _neighbours(place, pattern)))
@@ -40,7 +46,11 @@ def _neighbours(place: Path, pattern: str) -> str:
     if not folder.is_dir():
         return f"there is no folder '{folder}'"
     names = [file.name for file in folder.glob(pattern)]
-    return nearest(place.name, names) if 0 < len(names) <= LISTED else f"'{folder}' holds {len(names)} files called {pattern}"
+    return (
+        nearest(place.name, names)
+        if 0 < len(names) <= LISTED
+        else f"'{folder}' holds {len(names)} files called {pattern}"
+    )
 
 
 def content_version(kind: str, files: list[Path]) -> Version:
@@ -66,4 +76,6 @@ def opened(file: Path) -> pa.NativeFile:
 
 
 def unreadable(file: Path, error: OSError) -> SourceError:
-    return SourceError(Fault(file.name, (error.strerror or "cannot be read").lower(), "check the file and its permissions"))
+    return SourceError(
+        Fault(file.name, (error.strerror or "cannot be read").lower(), "check the file and its permissions")
+    )

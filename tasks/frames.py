@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from models.errors import ContractError, Fault
+from tasks.arrow_types import plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -120,23 +122,21 @@ def _series(cells: pa.ChunkedArray, like: pd.Series) -> pd.Series:
 
 
 def _categorical(cells: pa.ChunkedArray, dtype: pd.CategoricalDtype) -> pd.Series:
+    """Categories as ``dtype`` declares them; values that it does not know (made-up identifiers) are declared after."""
     import pandas as pd
 
-    categories = dtype.categories
-    position = dict(
-        zip(categories if _plain(categories) else _category_texts(categories), range(len(categories)), strict=True)
-    )
-    coded = (
-        cells.unify_dictionaries().combine_chunks()
-        if pa.types.is_dictionary(cells.type)
-        else cells.dictionary_encode().combine_chunks()
-    )
-    if isinstance(coded, pa.ChunkedArray):
-        coded = pa.concat_arrays(coded.chunks) if coded.num_chunks else pa.array([], cells.type)
-    places = np.array([*(position.get(value, -1) for value in coded.dictionary.to_pylist()), -1], dtype=np.int64)
-    return pd.Series(
-        pd.Categorical.from_codes(places[coded.indices.fill_null(len(places) - 1).to_numpy()], dtype=dtype)
-    )
+    coded = pc.dictionary_encode(plain(cells).combine_chunks())
+    values, categories = coded.dictionary.to_pylist(), dtype.categories
+    known = list(categories) if _plain(categories) else _category_texts(categories)
+    declared = set(known)
+    new = [value for value in values if value not in declared]
+    if new and _plain(categories):
+        dtype = pd.CategoricalDtype(categories.append(pd.Index(new, dtype=categories.dtype)), dtype.ordered)
+        known += new
+    position = {value: place for place, value in enumerate(known)}
+    places = np.array([*(position.get(value, -1) for value in values), -1], dtype=np.int64)
+    codes = coded.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)
+    return pd.Series(pd.Categorical.from_codes(places[codes], dtype=dtype))
 
 
 def _objects(cells: pa.ChunkedArray, like: pd.Series) -> pd.Series:

@@ -64,7 +64,7 @@ class PrefectEach:
         futures: list[Future[Any]] = [self.crew.submit(do, piece) for piece in work]
 
         def body(piece: str, future: Any) -> State[Any]:
-            results([future.unquote()], [piece])
+            results([future], [piece])
             return Completed(message="done")
 
         runs = [

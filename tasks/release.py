@@ -56,10 +56,16 @@ def release(job: Job) -> Release:
     plan = job.plan
     audit = read_json(plan.workspace.audit / "audit.json")
     if audit["verdict"] != Verdict.PASS:
-        folder = _withhold(plan)
-        raise WithheldError(Fault(plan.spec.name, f"verdict '{audit['verdict']}': {audit['reason']}",
-                                  f"read {folder.relative_to(plan.workspace.root)}/audit.html; no table was published"))
+        _withhold(plan)
+        raise WithheldError(refusal(plan, audit))
     return _publish(plan, audit)
+
+
+def refusal(plan: Plan, audit: dict[str, Any]) -> Fault:
+    """Why nothing was published, and where the owner reads more."""
+    report = plan.workspace.withheld / plan.spec.name / "audit.html"
+    return Fault(plan.spec.name, f"verdict '{audit['verdict']}': {audit['reason']}",
+                 f"read {report.relative_to(plan.workspace.root)}; no table was published")
 
 
 def tag(job: Job) -> None:
@@ -77,13 +83,12 @@ def latest(workspace: Workspace, name: str) -> Release | None:
     return Release(workspace.released / name / f"v{max(versions)}", name, max(versions)) if versions else None
 
 
-def _withhold(plan: Plan) -> Path:
+def _withhold(plan: Plan) -> None:
     """The owner's report of a run that the gate stopped; no table."""
     folder = plan.workspace.withheld / plan.spec.name
     with whole_folder(folder, replace=True) as beside:
         for report in PUBLISHED_REPORTS:
             (beside / report).write_bytes((plan.workspace.audit / report).read_bytes())
-    return folder
 
 
 def _publish(plan: Plan, audit: dict[str, Any]) -> Release:
@@ -163,7 +168,7 @@ def _manifest(plan: Plan, audit: dict[str, Any], version: int, folder: Path) -> 
         seed_commitment=workspace.seed().commitment(),
         partition=found.model_dump(mode="json"),
         generators={part.name: spec.generator_of(part.name).model_dump(mode="json") for part in found.parts},
-        join={"settings": spec.join.model_dump(mode="json"), **joined},
+        join={"settings": spec.join.model_dump(mode="json"), **{key: value for key, value in joined.items() if key != "training"}},
         verdict=audit["verdict"],
         reason=audit["reason"],
         code=CodeFacts(version=installed("parquetry"), revision=revision, modified=modified, digest=code_digest(),

@@ -12,14 +12,18 @@ import numpy as np
 
 from models import generators
 from models.errors import Fault, StateError, SynthesisError
+from models.joins import Draw
 from models.partition import Part, Partition
 from models.schema import subset
 from models.synthesis import divide, draw_part, fit_part, join_parts
-from models.table import Table
+from models.table import Table, digest
 from tasks.codec import decode, encode
+from tasks.expectations import ensure, validate
 from tasks.spec import Plan, load
-from tasks.step import Job, code_digest, schema_digest
-from tasks.store import canonical, read_json, read_state, read_table, sha256_of, whole_file, write_json, write_state, write_table
+from tasks.step import Job, Sealed, code_digest, schema_digest
+from tasks.store import (
+    canonical, read_json, read_state, read_table, sha256_of, whole_file, whole_folder, write_json, write_state, write_table,
+)
 
 
 log = logging.getLogger("parquetry")
@@ -66,9 +70,8 @@ def fit(work: PartWork) -> None:
     """Fit one part and store its sampler. Reads the seed itself: it is no argument that a run database could keep."""
     plan = load(work.spec)
     part = _part(plan, work.part)
-    train_rows = training_rows(plan)
-    generator = plan.spec.generator_of(part.name)
-    sampler = fit_part(train_rows, part, generator, plan.workspace.seed())
+    with Sealed(f"train-{part.name}", plan.workspace.secret):
+        sampler = fit_part(training_rows(plan), part, plan.spec.generator_of(part.name), plan.workspace.seed())
     write_state(sampler.state(), plan.workspace.sampler(part.name))
     write_json({"key": _part_key(plan, part), "sha256": sha256_of(plan.workspace.sampler(part.name))}, _part_record(plan, part.name))
 
@@ -91,7 +94,8 @@ def draw(work: DrawWork) -> Path:
     state = read_state(plan.workspace.sampler(part.name))
     settings = generators.catalog.settings(state.kind)
     sampler = settings.sampler.restore(state, subset(plan.schema.modelled, part.columns))
-    rows = draw_part(sampler, part.name, work.round, work.n, plan.workspace.seed())
+    with Sealed(f"draw-{part.name}", plan.workspace.secret):
+        rows = draw_part(sampler, part.name, work.round, work.n, plan.workspace.seed())
     with whole_file(work.target) as beside, open(beside, "wb") as file:
         np.save(file, rows.values, allow_pickle=False)
     return work.target
@@ -113,12 +117,17 @@ def join(job: Job) -> None:
                                    "lower the threshold's floor, raise the iteration limit, or choose another join"))
     log.info("%s of %s proposed rows accepted", f"{joined.accepted:,}", f"{joined.proposed:,}")
     table = decode(joined.table, plan.schema, plan.workspace.seed().child("identifiers"))
-    write_table(table, plan.workspace.synthetic)
-    write_json({"asked": n, "rows": len(joined.table), "shortfall": joined.shortfall, "proposed": joined.proposed,
-                "accepted": joined.accepted, "facts": joined.facts}, plan.workspace.joined / "join.json")
+    validation = validate(table, plan.schema, plan.expectations, released=True)
+    ensure(validation)
+    with whole_folder(plan.workspace.joined, replace=True) as beside:
+        write_table(table, beside / "synthetic.parquet")
+        write_json({"asked": n, "rows": len(joined.table), "shortfall": joined.shortfall, "proposed": joined.proposed,
+                    "accepted": joined.accepted, "facts": joined.facts, "training": digest(train_rows)}, beside / "join.json")
+        write_json(validation.model_dump(mode="json"), beside / "validation.json")
 
 
-def _draws(job: Job, found: Partition, pools: Path):
+def _draws(job: Job, found: Partition, pools: Path) -> Draw:
+    """Pools drawn by the crew, part by part; their rows pass through files that do not outlive the reading."""
     plan = job.plan
 
     def draw_all(round: int, n: int) -> list[Table]:

@@ -12,7 +12,7 @@ from models.schema import Kind, Schema
 from models.synthesis import Recipe
 from models.synthesis import synthesize as synthesize_rows
 from tasks.codec import decode, encode, from_pandas, to_pandas
-from tasks.profile import draft
+from tasks.profiles import draft
 from tasks.release import csv_ready
 from tasks.sources import file_source
 from tasks.spec import load

@@ -16,7 +16,7 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path, PurePosixPath
@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     from tasks.step import Stage
 
 VAULT = "vault"
-"""The DVC remote of private outputs. Where none is configured they stay on this machine."""
+VAULT_AT_HOME = "data/vault"
+"""The DVC remote of private outputs. Until its owner gives it another place ('dvc remote modify --local vault url ...')
+it is a folder of the workspace: without any, DVC could check nothing out."""
 
 PUBLIC_DATA = ("released", "schemas", "expectations", "examples")
 PUBLIC_FILES = (".gitignore", ".gitkeep", "README.md")
@@ -43,7 +45,7 @@ PUBLIC_DVC = ("config", ".gitignore")
 
 IGNORED = (
     "/data/raw/", "/data/interim/", "/data/released/", "/data/withheld/", "/data/lineage/", "/data/secret/",
-    "/data/warehouse/", "/data/.lock",
+    "/data/vault/", "/data/warehouse/", "/data/.lock",
 )
 
 CODE = ("flows", "tasks", "models", "pyproject.toml")
@@ -232,16 +234,19 @@ def _top(root: Path) -> Path:
 
 
 def _settle(root: Path) -> None:
-    """Telemetry and the look for updates off, for whoever uses this repository, unless its owner said otherwise."""
+    """Telemetry and the look for updates off, and a vault, for all who use this repository, unless it has its own."""
     from dvc.config import Config
+    from dvc.config_schema import RelPath
 
     with _dvc(root):
         config = Config(str(root / ".dvc"), validate=False)
-        said = config.load_one("repo").get("core", {})
-        missing = {key: False for key in ("analytics", "check_update") if key not in said}
-        if missing:
+        said = config.load_one("repo")
+        missing = {key: False for key in ("analytics", "check_update") if key not in said["core"]}
+        vault = {} if VAULT in said["remote"] else {VAULT: {"url": RelPath(root / VAULT_AT_HOME)}}
+        if missing or vault:
             with config.edit("repo") as settings:
                 settings["core"].update(missing)
+                settings["remote"].update(vault)
 
 
 def _in_repro() -> bool:
@@ -294,10 +299,6 @@ class Versions:
             raise StateError(Fault(tag, "is a tag of something else", remedy))
         return tag
 
-    def tagged(self, name: str, number: int) -> bool:
-        """Whether version ``number`` of ``name`` has its tag."""
-        return _asked(self.root, "rev-parse", "--verify", "-q", f"refs/tags/{name}@v{number}") is not None
-
     def _release_files(self, plan: Plan) -> list[str]:
         if not (self.root / "dvc.lock").is_file():
             raise StateError(Fault("dvc.lock", "no such file", "run the pipeline; every stage is recorded in it"))
@@ -336,18 +337,20 @@ class Versions:
         configured, is the vault under another name, or would be sent something private.
         """
         with _repository(self.root) as repo:
-            outs = [out for out in repo.index.outs if out.can_push and (out.remote or remote) == remote]
-            paths = [Path(out.fs_path).relative_to(self.root.resolve()).as_posix() for out in outs]
             self._refuse_remote(remote, repo.config["remote"])
+            mine = (VAULT,) if remote == VAULT else (remote, None)
+            outs = [out for out in repo.index.outs if out.can_push and out.remote in mine]
             if remote != VAULT:
+                paths = [Path(out.fs_path).relative_to(self.root.resolve()).as_posix() for out in outs]
                 refuse_public(paths, f"the remote '{remote}'")
-            return int(repo.push(targets=[out.fs_path for out in outs], remote=remote)) if outs else 0
+            stages = sorted({out.stage.addressing for out in outs})
+            return int(repo.push(targets=stages, remote=remote)) if stages else 0
 
     def _refuse_remote(self, remote: str, known: Mapping[str, Mapping[str, Any]]) -> None:
         if remote not in known:
-            remedy = nearest(remote, list(known)) if known else "add it with 'dvc remote add'"
+            remedy = f"{nearest(remote, list(known))}; 'dvc remote add' adds one"
             raise SpecError(Fault(remote, "no such DVC remote", remedy))
-        if remote != VAULT and VAULT in known and known[VAULT]["url"] == known[remote]["url"]:
+        if remote != VAULT and known.get(VAULT, {}).get("url") == known[remote]["url"]:
             remedy = "give public and private files places of their own"
             raise SpecError(Fault(remote, f"is the same place as '{VAULT}'", remedy))
 
@@ -366,10 +369,12 @@ class Versions:
         if into.exists():
             raise StateError(Fault(str(into), "exists already", "name a new folder"))
         top = _top(self.root)
-        _git(self.root, "clone", "-q", "--no-checkout", str(top), str(into.resolve()))
+        into = into.resolve()
+        _git(self.root, "clone", "-q", "--no-checkout", str(top), str(into))
         _git(into, "checkout", "-q", "--detach", f"refs/tags/{tag}")
         with _repository(self.root) as here:
-            config = {"cache": {"dir": here.cache.local.path}, "remote": here.config["remote"]}
+            default = {key: value for key, value in here.config["core"].items() if key == "remote"}
+            config = {"cache": {"dir": here.cache.local_cache_dir}, "remote": here.config["remote"], "core": default}
         with _repository(into / self.root.resolve().relative_to(top), config) as there:
             try:
                 there.checkout()
@@ -379,11 +384,14 @@ class Versions:
 
 @contextmanager
 def _repository(root: Path, config: dict[str, Any] | None = None) -> Iterator[Repo]:
-    """DVC at ``root``; ``config`` is laid over what its files say. Whoever holds its lock is waited for."""
+    """DVC at ``root``; ``config`` is laid over what its files say. Whoever holds its lock is waited for.
+
+    The process works at ``root`` meanwhile: DVC looks for stages, and makes entries of its cache of runs, from there.
+    """
     from dvc.repo import Repo
 
-    with _dvc(root):
-        repo = Repo(str(root), config=config, _wait_for_lock=True)
+    with _dvc(root), chdir(root):
+        repo = Repo(config=config, _wait_for_lock=True)
         try:
             yield repo
         finally:

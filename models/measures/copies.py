@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from math import sqrt
 from typing import Literal
 
 import numpy as np
 from pydantic import Field
 
-from models.estimates import Estimate, mean_count, share
+from models.estimates import Estimate, excess, mean_count, scaled, share
 from models.evidence import Closeness, Evidence
-from models.finding import Finding, Group, Interval, Unit
+from models.finding import Finding, Group, Unit
 from models.measures import Measure
 from models.randomness import Seed
 from models.schema import Frozen
-from models.table import Table
+from models.table import Floats, Table
 
 SOURCE = ("Project policy: no body gives figures for synthetic rows. A copy counts when the real row is unique, as official "
           "statistics count replicated uniques (synthpop's disclosure measures).")
@@ -39,18 +40,18 @@ class Copies(Measure):
     The controls are the chance rate for any synthetic table that was made without the held-out rows, whichever real
     rows it resembles most; held-out rows put in the place of synthetic ones would be so only for a perfect generator.
 
-    With a control rate c, ``tolerance`` times c (1 - c) is added to the limits in ``whole`` and ``parts``: where many
-    strangers match by chance (a part of few columns), a match tells little about anybody, and a difference is harder to
-    see. The default 0.1 and 1 percentage points (whole), 0.5 and 1 (parts) are project policy. The figure of the release itself is counted in
-    full, so the interval holds what is uncertain about the control alone.
+    With a control rate c, ``tolerance`` standard deviations of one match, sqrt(c (1 - c)), are added to the limits in
+    ``whole`` and ``parts``: where many strangers match by chance (a part of few columns), a match tells little about
+    anybody, and a difference is harder to see. A tenth is what about 1,500 held-out people can resolve. The default 0.1 and 1 percentage points (whole), 1 and 1 (parts) are project policy. The intervals are those of a difference of
+    two rates; a release without any copy is counted in full and is certain to have none.
 
     The near share on few rows: with n held-out people the 1 % quantile is the smallest distance until n reaches 100.
     """
 
     kind: Literal["copies"] = "copies"
-    whole: Ceilings = Ceilings(exact=0.001, near=0.01)
-    parts: Ceilings = Ceilings(exact=0.005, near=0.01)
-    tolerance: float = Field(default=0.25, ge=0, le=1, description="times c (1 - c) of a control rate c, added to a limit")
+    whole: Ceilings = Ceilings(exact=0.001, near=0.005)
+    parts: Ceilings = Ceilings(exact=0.01, near=0.01)
+    tolerance: float = Field(default=0.1, ge=0, le=1, description="standard deviations of a chance match, added to a limit")
     quantile: float = Field(default=0.01, gt=0, lt=1, description="nearest share of held-out people whose distance is near")
 
     def measure(self, evidence: Evidence, seed: Seed) -> tuple[Finding, ...]:
@@ -66,14 +67,13 @@ class Copies(Measure):
     def _exact(self, train: Table, holdout: Table, synthetic: Table, *, where: str, limit: float | None) -> Finding:
         known, unseen, drawn = _row_keys(train), _row_keys(holdout), Counter(_row_keys(synthetic))
         once = {key for key, rows in Counter(known + unseen).items() if rows == 1}
-        copied = sum(drawn[key] for key in known if key in once)
-        hits = np.array([drawn[key] if key in once else 0 for key in unseen], dtype=np.float64)
-        chance = _scaled(mean_count(hits), len(train) / len(synthetic))
+        copies, chance = (np.array([drawn[key] * (key in once) for key in keys], dtype=np.float64) for keys in (known, unseen))
         return self._finding(
             name="Exact copies",
             question="How many synthetic rows are word for word the row of one training person, beyond what chance brings about?",
-            observed=copied / len(synthetic),
-            chance=chance,
+            counts=copies,
+            control=mean_count(chance),
+            scale=len(train) / len(synthetic),
             n=len(holdout),
             where=where,
             limit=limit,
@@ -81,31 +81,33 @@ class Copies(Measure):
 
     def _near(self, closeness: Closeness, release: int, *, where: str, limit: float | None) -> Finding:
         near = float(np.quantile(closeness.strangers, self.quantile, method="inverted_cdf"))
-        scale = max(1.0, len(closeness.train) / release)
-        unseen = share(int(np.count_nonzero(closeness.holdout <= near)), len(closeness.holdout))
         return self._finding(
             name="Near copies",
             question=f"How many training people have a synthetic row as close to them as only {self.quantile:.0%} of strangers are, "
                      "beyond what chance brings about?",
-            observed=float(np.mean(closeness.train <= near)) * scale,
-            chance=_scaled(unseen, scale),
+            counts=(closeness.train <= near).astype(np.float64),
+            control=share(int(np.count_nonzero(closeness.holdout <= near)), len(closeness.holdout)),
+            scale=max(1.0, len(closeness.train) / release),
             n=len(closeness.holdout),
             where=where,
             limit=limit,
         )
 
     def _finding(
-        self, *, name: str, question: str, observed: float, chance: Estimate, n: int, where: str, limit: float | None
+        self, *, name: str, question: str, counts: Floats, control: Estimate, scale: float, n: int, where: str,
+        limit: float | None,
     ) -> Finding:
+        chance = scaled(control, scale)
+        beyond = excess(counts, chance, scale)
         return Finding(
             measure=self.kind,
             name=name,
             question=question,
             group=Group.PRIVACY,
             unit=Unit.SHARE,
-            estimate=observed - chance.value,
-            interval=Interval(low=observed - chance.interval.high, high=observed - chance.interval.low),
-            observed=observed,
+            estimate=beyond.value,
+            interval=beyond.interval,
+            observed=float(counts.mean()) * scale,
             control=chance.value,
             baseline=0.0,
             n=n,
@@ -120,13 +122,8 @@ def _place(view: str) -> str:
 
 
 def _spread(rate: float) -> float:
-    """Of a match that happens at this rate: at its largest for one half, none where all or none match."""
-    return min(rate, 1.0) * (1.0 - min(rate, 1.0))
-
-
-def _scaled(estimate: Estimate, factor: float) -> Estimate:
-    low, high = estimate.interval.low, estimate.interval.high
-    return Estimate(estimate.value * factor, Interval(low=low * factor, high=high * factor))
+    """Standard deviation of a match that happens at this rate."""
+    return sqrt(min(rate, 1.0) * (1.0 - min(rate, 1.0)))
 
 
 def _row_keys(table: Table) -> list[bytes]:

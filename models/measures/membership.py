@@ -49,17 +49,18 @@ class Membership(Measure):
     def measure(self, evidence: Evidence, seed: Seed) -> tuple[Finding, ...]:
         play, others = _halves(evidence.holdout, seed)
         closer = _closer(evidence.train, evidence.holdout, evidence.synthetic)
-        usual = _closer(evidence.train, others, play) if min(len(play), len(others)) >= FEWEST else None
+        usual = _closer(evidence.train, others, play)
+        control = None if usual is None else usual.value
         findings = [
             self._finding(
                 "Closer to training rows",
                 "Are synthetic rows closer to the people they were learned from than to people nobody has shown to the models?",
-                evidence, closer, usual and usual.value, self.closer,
+                evidence, closer, control, self.closer,
             ),
             self._finding(
                 "Closer to held-out rows",
                 "Were the held-out people really kept from the models, and are they like the training people?",
-                evidence, closer and _turned(closer), usual and 1 - usual.value, self.closer,
+                evidence, closer and _turned(closer), None if control is None else 1 - control, self.closer,
             ),
         ]
         for view, closeness in evidence.closeness.items():

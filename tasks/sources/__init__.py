@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from models.catalog import Catalog
+from models.errors import Fault, SpecError
 from models.schema import Frozen
 
 if TYPE_CHECKING:
@@ -44,4 +45,22 @@ class Source(Frozen, ABC):
         return self
 
 
+SUFFIXES = {".csv": "csv", ".csv.gz": "csv", ".parquet": "parquet", ".pq": "parquet", ".duckdb": "duckdb"}
+
+
+def suffix_kind(path: Path) -> str | None:
+    """The kind of source that a file's name suggests; a folder is taken for one of Parquet files."""
+    if path.is_dir():
+        return "parquet"
+    return next((kind for suffix, kind in SUFFIXES.items() if path.name.lower().endswith(suffix)), None)
+
+
 catalog: Catalog[Source] = Catalog("tasks.sources", Source)
+
+
+def file_source(path: Path) -> Source:
+    """The source that a file on its own is. Raises SpecError for a name that tells no kind of file."""
+    kind = suffix_kind(path)
+    if kind not in ("csv", "parquet"):
+        raise SpecError(Fault(str(path), "is no CSV or Parquet file by its name", "name a file that ends in .csv, .csv.gz or .parquet"))
+    return catalog.build({"kind": kind, "path": str(path)})

@@ -24,7 +24,7 @@ CHUNK = 1 << 20
 
 
 class Csv(Source):
-    """``path`` is a file, or a pattern such as ``exports/*.csv`` whose files have the same columns; ``.gz`` is unpacked.
+    """``path`` is a file, or a pattern such as ``exports/*.csv`` whose files have one header; ``.gz`` is unpacked.
 
     A column is read as numbers or as true/false only if every one of its cells is written so; text that merely looks
     like a number (``00123``) stays text. ``null_values`` are the texts that stand for a missing cell. A column without
@@ -62,9 +62,14 @@ class Csv(Source):
 
         files = matching(self.path, "*.csv")
         texts = [self._texts(file) for file in files]
-        strangers = [file.name for file, table in zip(files, texts, strict=True) if table.column_names != texts[0].column_names]
+        strangers = [
+            file.name for file, table in zip(files, texts, strict=True) if table.column_names != texts[0].column_names
+        ]
         if strangers:
-            raise SourceError(Fault(name, f"its columns are not those of {files[0].name}", "give all files one header") for name in strangers)
+            raise SourceError(
+                Fault(name, f"its columns are not those of {files[0].name}", "give all files one header")
+                for name in strangers
+            )
         together = pa.concat_tables(texts)
         return pa.table([typed(cells, self.decimal_point) for cells in together.columns], names=together.column_names)
 
@@ -103,7 +108,8 @@ class Csv(Source):
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise SourceError(
-                Fault(file.name, f"{names.count(name)} columns are called '{name}'", "rename all but one") for name in twice
+                Fault(file.name, f"{names.count(name)} columns are called '{name}'", "rename all but one")
+                for name in twice
             )
         return names
 
@@ -122,7 +128,9 @@ class Csv(Source):
                 delimiter=self.delimiter, newlines_in_values=True, invalid_row_handler=skip
             ),
             "convert_options": csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=True, null_values=list(self.null_values)
+                column_types=dict.fromkeys(names, pa.string()),
+                strings_can_be_null=True,
+                null_values=list(self.null_values),
             ),
         }
 
@@ -137,8 +145,16 @@ class Csv(Source):
         if empty:
             return Fault(file.name, "the file is empty", "export it again")
         if position is not None:
-            return Fault(file.name, f"byte {position:,} is not {self.encoding}", "set 'encoding', for example to latin-1 or cp1252")
-        return Fault(file.name, "cannot be read as rows of text", f"check the quotes, and that '{self.delimiter}' parts the columns")
+            return Fault(
+                file.name,
+                f"byte {position:,} is not {self.encoding}",
+                "set 'encoding', for example to latin-1 or cp1252",
+            )
+        return Fault(
+            file.name,
+            "cannot be read as rows of text",
+            f"check the quotes, and that '{self.delimiter}' parts the columns",
+        )
 
 
 def _undecodable(stream: pa.NativeFile, encoding: str) -> int | None:
@@ -152,7 +168,8 @@ def _undecodable(stream: pa.NativeFile, encoding: str) -> int | None:
         except UnicodeDecodeError as error:
             return position - pending + error.start
         position += len(chunk)
-    return position if decoder.getstate()[0] else None
+    pending = len(decoder.getstate()[0])
+    return position - pending if pending else None
 
 
 def _swallowed(table: pa.Table, file: Path) -> bool:

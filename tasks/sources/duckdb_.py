@@ -73,13 +73,21 @@ class DuckDb(Source):
                 break
             except duckdb.IOException as error:
                 if "lock" not in str(error):
-                    raise SourceError(Fault(file.name, "no whole DuckDB file", "it may be cut short or of another format")) from None
+                    raise SourceError(
+                        Fault(file.name, "no whole DuckDB file", "it may be cut short or of another format")
+                    ) from None
                 if time.monotonic() > deadline:
                     raise SourceError(
-                        Fault(file.name, f"another process has held it open for writing for {self.patience:g} s",
-                              "end the writer and run again, or raise 'patience'")) from None
+                        Fault(
+                            file.name,
+                            f"another process has held it open for writing for {self.patience:g} s",
+                            "end the writer and run again, or raise 'patience'",
+                        )
+                    ) from None
             except duckdb.Error:
-                raise SourceError(Fault(file.name, "cannot be opened", "open it with the DuckDB version that wrote it")) from None
+                raise SourceError(
+                    Fault(file.name, "cannot be opened", "open it with the DuckDB version that wrote it")
+                ) from None
             time.sleep(PAUSE)
         try:
             yield connection
@@ -92,4 +100,6 @@ def _fault(connection: duckdb.DuckDBPyConnection, table: str | None, error: str)
     names = [row[0] for row in connection.execute("SELECT table_name FROM information_schema.tables").fetchall()]
     if table is not None and table.split(".")[-1] not in names:
         return Fault(f"table '{table}'", "is not in the database", nearest(table, names))
-    return Fault(f"table '{table}'" if table else "query", f"DuckDB ended with a {error}", "try the query in DuckDB itself")
+    return Fault(
+        f"table '{table}'" if table else "query", f"DuckDB ended with a {error}", "try the query in DuckDB itself"
+    )

@@ -43,7 +43,9 @@ class Parquet(Source):
         try:
             table = dataset.to_table()
         except (pa.ArrowInvalid, OSError):
-            raise SourceError(Fault(self.path, "its data pages cannot be read", "it may be cut short: write it again")) from None
+            raise SourceError(
+                Fault(self.path, "its data pages cannot be read", "it may be cut short: write it again")
+            ) from None
         return table.replace_schema_metadata(schema.metadata)
 
     def version(self) -> Version:
@@ -61,7 +63,9 @@ def _common_schema(files: list[Path]) -> pa.Schema:
         try:
             schemas[file] = pq.read_schema(file)
         except (pa.ArrowInvalid, OSError):
-            faults.append(Fault(file.name, "no whole Parquet file", "it may be cut short or of another format: write it again"))
+            faults.append(
+                Fault(file.name, "no whole Parquet file", "it may be cut short or of another format: write it again")
+            )
     first = next(iter(schemas), None)
     for file, schema in schemas.items():
         faults += _differences(file, schema, schemas[first], first.name) if first else []
@@ -73,11 +77,23 @@ def _common_schema(files: list[Path]) -> pa.Schema:
 def _differences(file: Path, schema: pa.Schema, expected: pa.Schema, first: str) -> list[Fault]:
     """What sets the columns of ``file`` apart from those of the ``first`` file."""
     twice = sorted({name for name in schema.names if schema.names.count(name) > 1})
-    faults = [Fault(file.name, f"{schema.names.count(name)} columns are called '{name}'", "rename all but one") for name in twice]
+    faults = [
+        Fault(file.name, f"{schema.names.count(name)} columns are called '{name}'", "rename all but one")
+        for name in twice
+    ]
     if twice or schema.equals(expected):
         return faults
     other = sorted(set(schema.names) ^ set(expected.names))
-    typed = [f"'{name}' is {schema.field(name).type}, not {expected.field(name).type}" for name in expected.names
-             if name in schema.names and schema.field(name).type != expected.field(name).type]
+    typed = [
+        f"'{name}' is {schema.field(name).type}, not {expected.field(name).type}"
+        for name in expected.names
+        if name in schema.names and schema.field(name).type != expected.field(name).type
+    ]
     what = [f"'{name}' is in one of them only" for name in other] + typed
-    return [Fault(file.name, f"its columns differ from those of {first}: {'; '.join(what) or 'their order'}", "write the files alike")]
+    return [
+        Fault(
+            file.name,
+            f"its columns differ from those of {first}: {'; '.join(what) or 'their order'}",
+            "write the files alike",
+        )
+    ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import Field, model_validator
@@ -51,7 +51,7 @@ class Postgres(Source):
 
     The connection string never stands in the spec: ``connection_env`` names the environment variable, or
     ``connection_block`` the Prefect Secret block, that holds it. ``numeric`` becomes decimals as exact as the rows
-    are; what Arrow has no type for (uuid, json, inet, ...) becomes text. All is read in one REPEATABLE READ transaction.
+    are; what Arrow has no type for (uuid, json, inet, ...) becomes text; ``money`` arrives in cents.
 
     The version is the number of rows and a hash over all of them, computed by the server (a scan with every look). With
     ``watermark``, a column that grows with every insert, it is the number of rows and the highest watermark: cheap
@@ -73,17 +73,23 @@ class Postgres(Source):
         return one_of_table_and_query(self)
 
     def read(self) -> pa.Table:
+        import pyarrow as pa
+
         with self._transaction() as cursor:
-            cursor.execute(f"SELECT * FROM {self._asked} LIMIT 0")
+            cursor.execute(f"SELECT * FROM {self._asked} LIMIT 0")  # noqa: S608
             fields = cursor.fetch_arrow_table().schema
-            cursor.execute(f"SELECT {', '.join(map(_selected, fields)) or '*'} FROM {self._asked}")
+            cursor.execute(f"SELECT {', '.join(map(_selected, fields)) or '*'} FROM {self._asked}")  # noqa: S608
             table = cursor.fetch_arrow_table()
-        return table.from_arrays([decimals(cells) for cells in table.columns], names=table.column_names)
+        return pa.table([decimals(cells) for cells in table.columns], names=table.column_names)
 
     def version(self) -> Version:
-        mark = f"max({quoted_name(self.watermark)})::text" if self.watermark else "sum(hashtextextended(asked::text, 0)::numeric)::text"
+        mark = (
+            f"max({quoted_name(self.watermark)})::text"
+            if self.watermark
+            else "sum(hashtextextended(asked::text, 0)::numeric)::text"
+        )
         with self._transaction() as cursor:
-            cursor.execute(f"SELECT count(*), {mark} FROM {self._asked}")
+            cursor.execute(f"SELECT count(*), {mark} FROM {self._asked}")  # noqa: S608 (names are quoted, the query is the owner's)
             rows, seen = cursor.fetchone()
         digest = hashlib.sha256(f"{self._asked}\n{rows}\n{seen}".encode()).hexdigest()
         return Version(kind=self.kind, token=f"sha256:{digest}", rows=rows)
@@ -96,12 +102,14 @@ class Postgres(Source):
 
     @contextmanager
     def _transaction(self) -> Iterator[Any]:
-        """A cursor in a read-only transaction that sees one state of the database. Raises SourceError for whatever fails."""
+        """A cursor in a read-only REPEATABLE READ transaction. Whatever fails in it is raised as SourceError."""
         try:
             import adbc_driver_manager as manager
             from adbc_driver_postgresql import dbapi
         except ImportError:
-            raise SourceError(Fault("postgres", "its driver is not installed", "pip install 'parquetry[postgres]'")) from None
+            raise SourceError(
+                Fault("postgres", "its driver is not installed", "pip install 'parquetry[postgres]'")
+            ) from None
         where = f"table '{self.table}'" if self.table else "query"
         connection = None
         try:
@@ -126,6 +134,72 @@ class Postgres(Source):
             return _from_block(self.connection_block)
         found = os.environ.get(self.connection_env or "", "")
         if not found:
-            raise SourceError(Fault("connection_env", f"the environment variable {self.connection_env} is not set",
-                                    "set it to postgresql://user:password@host:port/database"))
+            raise SourceError(
+                Fault(
+                    "connection_env",
+                    f"the environment variable {self.connection_env} is not set",
+                    "set it to postgresql://user:password@host:port/database",
+                )
+            )
         return found
+
+
+def _from_block(name: str) -> str:
+    from prefect.blocks.system import Secret
+
+    try:
+        return str(Secret.load(name).get())
+    except ValueError:
+        raise SourceError(
+            Fault("connection_block", f"there is no Secret block '{name}'", "create it in Prefect")
+        ) from None
+
+
+def _fault(where: str, state: str | None, *, connected: bool, held_in: str) -> Fault:
+    """What went wrong by its SQLSTATE; the server's message is left out, it may quote cells or the login."""
+    if not connected:
+        return Fault(
+            "postgres", "no connection", f"check the connection string in {held_in}, and that the server is up"
+        )
+    if state is None:
+        return Fault(where, "the connection was lost", RETRY)
+    found, remedy = STATES.get(state) or CLASSES.get(state[:2]) or ("the server refused", "try it in psql")
+    return Fault(where, f"{found} (SQLSTATE {state})", remedy)
+
+
+def _selected(field: pa.Field) -> str:
+    """A column as it is asked for: as it is, or as text where Arrow has no type for it."""
+    import pyarrow as pa
+
+    name = quoted_name(field.name)
+    foreign = isinstance(field.type, pa.BaseExtensionType) and not _is_numeric(field.type)
+    return f"{name}::text AS {name}" if foreign else name
+
+
+def _is_numeric(kind: pa.DataType) -> bool:
+    return getattr(kind, "type_name", None) == "numeric"
+
+
+def decimals(cells: pa.ChunkedArray) -> pa.ChunkedArray:
+    """``numeric``, which arrives as text, as decimals with as many places as the longest; as float64 if one is NaN."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not _is_numeric(cells.type):
+        return cells
+    texts = cells.cast(pa.string())
+    if not pc.all(pc.match_substring_regex(texts, PLAIN_NUMBER), min_count=0).as_py():
+        return texts.cast(pa.float64())
+    parts = pc.extract_regex(texts, r"^-?(?P<whole>[0-9]+)(?:\.(?P<places>[0-9]+))?$")
+    whole, places = (pc.max(pc.utf8_length(pc.struct_field(parts, name))).as_py() or 0 for name in ("whole", "places"))
+    if whole + places > WIDEST:
+        return texts.cast(pa.float64())
+    return texts.cast(pa.decimal128(WIDEST, places))
+
+
+def _closed(connection: Any) -> None:
+    """Close a connection that may be broken already; what it held is read-only, so nothing can be lost."""
+    import adbc_driver_manager as manager
+
+    with suppress(manager.Error):
+        connection.close()

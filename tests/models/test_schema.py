@@ -29,6 +29,7 @@ def column(**said):
         ({"kind": "categorical", "bounds": None, "levels": ("a",), "unlisted": "missing"}, "needs 'nullable: true'"),
         ({"kind": "constant", "bounds": None, "levels": ("a", "b")}, "at most one level, not 2"),
         ({"kind": "date", "bounds": ("2020-01-01", "2021-01-01")}, "needs a resolution"),
+        ({"unique": True}, "only identifiers can be unique"),
         ({"colour": "blue"}, "Extra inputs"),
         ({"kind": "numeric"}, "Input should be"),
     ],
@@ -46,6 +47,8 @@ def test_a_column_that_is_left_out_needs_no_bounds():
     ("kind", "resolution", "value", "number"),
     [
         ("date", "day", "1970-01-02", 1),
+        ("date", "day", "9999-12-31", 2_932_896),
+        ("datetime", "nanosecond", "1970-01-01T00:00:00.000000001", 1),
         ("datetime", "minute", "1970-01-01T01:00:00", 60),
         ("datetime", "second", "1969-12-31T23:59:59", -1),
         ("time", "minute", "07:30", 450),

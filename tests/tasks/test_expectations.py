@@ -134,7 +134,7 @@ def test_great_expectations_alone_finds_what_the_contract_finds():
         told=["01.01.1999", None, "01.01.2020", "01.01.2020"], slept=[dt.time(1), dt.time(22), None, dt.time(22)],
         stay=[dt.timedelta(days=9), None, dt.timedelta(0), dt.timedelta(0)], site=["south", None, "north", "north"],
     )
-    outcomes = _evaluate(_frame(bad, SCHEMA), suite_of(SCHEMA).expectations)
+    outcomes = _evaluate(_frame(bad, SCHEMA, ticked=True), suite_of(SCHEMA).expectations)
     unmet = {(asked.kwargs["column"], asked.meta["check"]) for asked, met, _ in outcomes if not met}
     assert unmet == {(breach.column, breach.check) for breach in breaches(bad, SCHEMA)}
     assert len(unmet) == 17
@@ -228,6 +228,19 @@ def test_the_owners_suite_is_asked_beside_the_schema(tmp_path):
     told = r"age: expect_column_values_to_be_between of the owner's suite: not met .*expectation 3"
     with pytest.raises(ContractError, match=told):
         ensure(validation)
+
+
+def test_an_owner_finds_moments_as_moments_and_times_of_day_and_durations_as_seconds(tmp_path):
+    own = suite(
+        tmp_path,
+        expect("expect_column_min_to_be_between", column="born", min_value="1900-01-01", max_value="1900-01-01"),
+        expect("expect_column_values_to_be_between", column="seen", max_value="2020-12-31T23:59:00"),
+        expect("expect_column_values_to_be_between", column="told", min_value="2020-01-01", max_value="2020-12-31"),
+        expect("expect_column_max_to_be_between", column="slept", min_value=86_370, max_value=86_370),
+        expect("expect_column_sum_to_be_between", column="stay", min_value=97_200, max_value=97_200),
+    )
+    checks = [check for check in validate(rows(), SCHEMA, own).checks if check.source == "user"]
+    assert [check.passed for check in checks] == [True] * 5, checks
 
 
 def test_a_suite_that_great_expectations_wrote_is_read_back(tmp_path):

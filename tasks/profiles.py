@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
-from typing import Literal, cast
+from typing import cast
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from models.draft import Booleans, Levels, Moments, Numbers, Profile, Unsupported, draft_column
+from models.draft import Booleans, Levels, MomentKind, Moments, Numbers, Profile, Unsupported, draft_column
 from models.errors import ContractError, Fault
 from models.schema import TICKS_PER_DAY, Kind, Resolution, Scalar, Schema
 from models.table import Integers
@@ -20,7 +20,7 @@ from tasks.date_text import FRACTION, parse, render
 
 EXACT = 2.0**63 - 1024
 FIRST_DAY, LAST_DAY = -719_162, 2_932_896
-KINDS: dict[str, Literal[Kind.DATETIME, Kind.DATE, Kind.TIME, Kind.DURATION]] = {
+KINDS: dict[str, MomentKind] = {
     "timestamp": Kind.DATETIME,
     "date": Kind.DATE,
     "time": Kind.TIME,
@@ -31,12 +31,12 @@ LONGEST_MASK = 64
 SAMPLE = 200
 
 DATE_FORMATS = (
-    "%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%d-%b-%Y", "%d %b %Y", "%d %B %Y",
-    "%B %d, %Y",
+    "%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y",
+    "%d-%b-%Y", "%d %b %Y", "%d %B %Y", "%B %d, %Y",
 )  # fmt: skip
 TIME_FORMATS = ("%H:%M", "%H:%M:%S", "%H:%M:%S.%f")
 ISO_FORMATS = tuple(f"%Y-%m-%d{mark}%H:%M:%S{end}" for mark in "T " for end in ("", "Z", FRACTION))
-FORMATS: dict[str, Kind] = (
+FORMATS: dict[str, MomentKind] = (
     dict.fromkeys(DATE_FORMATS, Kind.DATE)
     | dict.fromkeys(TIME_FORMATS, Kind.TIME)
     | dict.fromkeys(ISO_FORMATS, Kind.DATETIME)
@@ -51,8 +51,11 @@ def draft(table: pa.Table, k: int) -> tuple[Schema, dict[str, str]]:
     Raises ContractError where there is nothing to draft from: no row, a column without a name or two of one name.
     """
     names = table.column_names
-    faults = [Fault(name, f"{names.count(name)} columns have this name", "rename all but one")
-              for name in dict.fromkeys(names) if names.count(name) > 1]
+    faults = [
+        Fault(name, f"{names.count(name)} columns have this name", "rename all but one")
+        for name in dict.fromkeys(names)
+        if names.count(name) > 1
+    ]
     faults += [Fault(f"column {j + 1}", "has no name", "give it one") for j, name in enumerate(names) if not name]
     faults += [] if table.num_rows else [Fault("table", "has no row", "draft from a table with rows")]
     if faults:
@@ -79,7 +82,7 @@ def _content(cells: pa.ChunkedArray, k: int) -> Numbers | Moments | Levels | Boo
     if kind == "boolean":
         true = int(pc.sum(plain(cells)).as_py() or 0)
         return Booleans(true, len(cells) - cells.null_count - true)
-    return _text(plain(cells), k) if kind == "text" else _moments(plain(cells))
+    return _text(plain(cells), k) if kind == "text" else _moments(plain(cells), KINDS[kind])
 
 
 def _numbers(cells: pa.ChunkedArray) -> Numbers:
@@ -97,26 +100,33 @@ def _numbers(cells: pa.ChunkedArray) -> Numbers:
     return Numbers(distinct, counts, float(precision.eps), (float(precision.min), float(precision.max)), None, infinite)
 
 
-def _moments(cells: pa.ChunkedArray, format: str | None = None, kind: Kind | None = None) -> Moments:
-    """Moments in local time, on the coarsest grid that holds them all."""
-    stored = cells.type
-    zoned = pa.types.is_timestamp(stored) and stored.tz is not None
-    naive = pc.local_timestamp(cells) if zoned else cells
-    per_day = units_per_day(naive.type)
-    width = pa.int32() if naive.type.bit_width == 32 else pa.int64()
-    numbers = pc.drop_null(naive).cast(width).to_numpy().astype(np.int64)
-    distinct, counts = np.unique(numbers, return_counts=True)
-    resolution = coarsest_grid(distinct, per_day)
-    step = per_day // TICKS_PER_DAY[resolution]
-    values = (distinct // step).astype(np.float64)
-    return Moments(kind or KINDS[family(stored)], values, counts, resolution, _limits(naive.type, resolution), format)
+def _moments(
+    cells: pa.ChunkedArray, kind: MomentKind, format: str | None = None, resolution: Resolution | None = None
+) -> Moments:
+    """Moments in local time, on ``resolution`` or the coarsest grid that holds them all."""
+    zoned = pa.types.is_timestamp(cells.type) and cells.type.tz is not None
+    local = pc.drop_null(pc.local_timestamp(cells) if zoned else cells)
+    per_day = units_per_day(local.type)
+    width = pa.int32() if local.type.bit_width == 32 else pa.int64()
+    distinct, counts = np.unique(local.cast(width).to_numpy().astype(np.int64), return_counts=True)
+    resolution = resolution or coarsest_grid(distinct, per_day, kind)
+    values = (distinct // (per_day // TICKS_PER_DAY[resolution])).astype(np.float64)
+    return Moments(kind, values, counts, resolution, _limits(local.type, resolution), format)
 
 
-def coarsest_grid(moments: Integers, per_day: int) -> Resolution:
-    """The coarsest resolution on whose ticks all ``moments`` lie, counted in units of which a day has ``per_day``."""
-    fitting = (name for name, ticks in TICKS_PER_DAY.items()
-               if ticks <= per_day and not (moments % (per_day // ticks)).any())
-    return cast(Resolution, next(fitting))
+def coarsest_grid(moments: Integers, per_day: int, kind: MomentKind) -> Resolution:
+    """The coarsest resolution on whose ticks all ``moments`` lie, counted in units of which a day has ``per_day``.
+
+    Times of day are never coarser than hours, and moments since 1970 never finer than microseconds: float64 cannot
+    tell their nanoseconds apart, so those are cut off.
+    """
+    fitting = (
+        name
+        for name, ticks in TICKS_PER_DAY.items()
+        if ticks <= per_day and not (moments % (per_day // ticks)).any() and (ticks > 1 or kind is not Kind.TIME)
+    )
+    found = cast(Resolution, next(fitting))
+    return "microsecond" if found == "nanosecond" and kind is Kind.DATETIME else found
 
 
 def _limits(kind: pa.DataType, resolution: Resolution) -> tuple[float, float]:
@@ -136,7 +146,7 @@ def _text(cells: pa.ChunkedArray, k: int) -> Levels | Moments:
     formats = [] if constant else date_formats(texts)
     if len(formats) == 1:
         moments = parse(pc.drop_null(cells), formats[0])
-        return _moments(_times_of_day(moments) if FORMATS[formats[0]] is Kind.TIME else moments, formats[0], FORMATS[formats[0]])
+        return _moments(moments, FORMATS[formats[0]], formats[0], _fraction(texts, formats[0]))
     order = np.argsort(-counts, kind="stable")[: int((counts >= k).sum())]
     shared = zip(texts.take(pa.array(order)).to_pylist(), counts[order].tolist(), strict=True)
     return Levels(
@@ -149,15 +159,28 @@ def _text(cells: pa.ChunkedArray, k: int) -> Levels | Moments:
     )
 
 
+def _fraction(texts: pa.Array, format: str) -> Resolution | None:
+    """The resolution that a written fraction of a second has, whether it is ever other than zero or not."""
+    if not format.endswith(FRACTION):
+        return None
+    return "millisecond" if pc.all(pc.match_substring_regex(texts, r"\.\d{3}$")).as_py() else "microsecond"
+
+
 def _dictionary(cells: pa.ChunkedArray, k: int) -> Levels:
     """Levels in the order in which the dictionary declares them."""
     coded = cells.unify_dictionaries()
     declared = (coded.chunk(0).dictionary if coded.num_chunks else pa.array([], value_type(cells.type))).to_pylist()
     codes = pc.drop_null(pa.chunked_array([chunk.indices for chunk in coded.chunks])).to_numpy()
     counts = np.bincount(codes, minlength=len(declared))
-    shared = tuple((_scalar(value), int(n)) for value, n in zip(declared, counts, strict=True) if n >= k and value is not None)
+    shared = tuple(
+        (_scalar(value), int(n)) for value, n in zip(declared, counts, strict=True) if n >= k and value is not None
+    )
     is_text = family(cells.type) == "text"
-    texts = pa.array([value for value, n in zip(declared, counts, strict=True) if n], pa.large_string()) if is_text else None
+    texts = (
+        pa.array([value for value, n in zip(declared, counts, strict=True) if n], pa.large_string())
+        if is_text
+        else None
+    )
     return Levels(
         shared=shared,
         distinct=int((counts > 0).sum()),
@@ -183,7 +206,7 @@ def date_formats(texts: pa.Array) -> list[str]:
 
 
 def mask_of(texts: pa.Array) -> str | None:
-    """The pattern that all ``texts`` follow: ``#`` where they have digits, the same character elsewhere; or ``uuid``."""
+    """The pattern that all ``texts`` follow: ``#`` where they have digits, one character elsewhere; or ``uuid``."""
     if pc.all(pc.match_substring_regex(texts, UUID)).as_py():
         return "uuid"
     lengths = pc.utf8_length(texts)
@@ -207,4 +230,6 @@ def _numbered_mask(texts: pa.Array) -> str | None:
         return None
     pattern = "^" + re.escape(first[1]) + "[0-9]+$"
     longest = pc.max(pc.utf8_length(texts)).as_py()
-    return first[1] + "#" * (longest - len(first[1])) if pc.all(pc.match_substring_regex(texts, pattern)).as_py() else None
+    return (
+        first[1] + "#" * (longest - len(first[1])) if pc.all(pc.match_substring_regex(texts, pattern)).as_py() else None
+    )

@@ -1,0 +1,243 @@
+"""The audit's report: one HTML page that needs no network, the same as Markdown, and the same as versioned JSON.
+
+Reports hold no time and no run number, so the same audit makes the same bytes. Figures are rounded as ``Unit`` says.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from math import isfinite
+from typing import Any
+
+from models.auditing import Audit
+from models.finding import Finding, Group, Unit, Verdict
+from models.partition import Partition
+from models.portrait import Marginal, Portrait
+from models.validation import Validation
+from tasks.templates import render
+
+REPORT_VERSION = 1
+WIDEST_MAP = 40
+"""A map of associations shows so many columns at most, those with the largest differences."""
+
+MEANING = {
+    Verdict.PASS: "The rows may be published.",
+    Verdict.FAIL: "The rows are withheld.",
+    Verdict.INCONCLUSIVE: "The rows are withheld: what was not shown to be safe is not published.",
+}
+GROUPS = {
+    Group.PRIVACY: ("Privacy", "Does the table give away more about people that were learned from than about people that were not?"),
+    Group.FIDELITY: ("Fidelity", "Do the columns, and pairs of columns, look like the real ones?"),
+    Group.USEFULNESS: ("Usefulness", "Do conclusions drawn from the table hold for real people?"),
+}
+CANNOT_SAY = (
+    "It is no proof of safety. It ran the attacks listed above and no others. Someone who knows the generator's settings, or who can "
+    "train copies of it, may tell more than distances between rows do; linking with registers kept elsewhere was not tried.",
+    "Averages speak of groups. A person who is unlike everybody else may be at a higher risk than the figures for all people say.",
+    "A leak smaller than the intervals shown would not have been seen. With more held-out rows the intervals become narrower.",
+    "No differential privacy holds for the table from end to end. Whatever joins the parts, and any split that looks at associations, "
+    "read real rows without noise. All parts describe the same people, so where generators have privacy budgets these add up; they do "
+    "not apply to each part alone.",
+    "It speaks of one release. Several releases about the same people tell more together than each of them alone.",
+    "The limits are the project's policy: no official body has set figures for attacks on synthetic rows. Precedents for the size of "
+    "a cell that may be shown (such as 10 or 11 people, or a chance of 0.09) guide the groups in the pictures, not these limits.",
+)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a report tells: an audit, and how the audited table came about.
+
+    ``generators`` is the kind of generator by part, ``join`` plain facts about the join (settings, rows proposed and
+    accepted, ...), ``validation`` what became of the contract's checks on the synthetic rows.
+    """
+
+    name: str
+    audit: Audit
+    partition: Partition
+    generators: Mapping[str, str] = field(default_factory=dict)
+    join: Mapping[str, Any] = field(default_factory=dict)
+    validation: Validation | None = None
+    portrait: Portrait | None = None
+
+
+def render_json(report: Report) -> str:
+    """The report as JSON. ``report_version`` changes when a key changes its meaning or goes."""
+    return json.dumps(_said(report), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def render_html(report: Report) -> str:
+    return render(
+        "report.html.j2", said=_said(report), groups=_groups(report.audit), meaning=MEANING[report.audit.verdict],
+        cannot_say=CANNOT_SAY, sources=_sources(report.audit), maps=_maps(report.portrait), say=_say, picture=_picture,
+        outline=_outline, percent=_percent,
+    )
+
+
+def render_markdown(report: Report) -> str:
+    return render(
+        "report.md.j2", said=_said(report), groups=_groups(report.audit), meaning=MEANING[report.audit.verdict],
+        cannot_say=CANNOT_SAY, say=_say, cell=_cell,
+    )
+
+
+def summary(said: Mapping[str, Any]) -> list[dict[str, str]]:
+    """The findings of a report's JSON as rows of text, for terminals and run pages."""
+    return [
+        {
+            "check": finding["title"],
+            "synthetic": _say(finding, "shown"),
+            "control": _say(finding, "control"),
+            "judged [95 %]": _judged(finding),
+            "limit": _say(finding, "limit") if finding["limit"] is not None else "",
+            "verdict": finding["verdict"] or "reported",
+        }
+        for finding in said["findings"]
+    ]
+
+
+def _said(report: Report) -> dict[str, Any]:
+    audit, partition = report.audit, report.partition
+    return {
+        "report_version": REPORT_VERSION,
+        "name": report.name,
+        "verdict": str(audit.verdict),
+        "reason": audit.reason,
+        "rows": {"training": audit.training_rows, "holdout": audit.holdout_rows, "synthetic": audit.synthetic_rows},
+        "columns": audit.columns,
+        "gated": len(audit.gated),
+        "passed": len(audit.having(Verdict.PASS)),
+        "findings": [_published(finding) for finding in audit.findings],
+        "partition": {"reason": partition.reason, "ratio": None if partition.ratio is None else round(partition.ratio, 3)},
+        "parts": [
+            {"name": part.name, "generator": report.generators.get(part.name), "columns": list(part.columns)}
+            for part in partition.parts
+        ],
+        "join": dict(report.join),
+        "validation": report.validation.model_dump(mode="json")["checks"] if report.validation else None,
+        "portrait": asdict(report.portrait) if report.portrait else None,
+    }
+
+
+def _published(finding: Finding) -> dict[str, Any]:
+    """A finding with its figures rounded. ``shown`` is the plain figure of the synthetic rows; where ``excess`` is true, the
+    estimate is how far that goes beyond the control.
+    """
+
+    def rounded(value: float | None) -> float | None:
+        return None if value is None or not isfinite(value) else round(value, finding.unit.decimals) + 0.0
+
+    low, high = (finding.interval.low, finding.interval.high) if finding.interval else (None, None)
+    return {
+        "measure": finding.measure, "group": str(finding.group), "name": finding.name, "where": finding.where,
+        "title": finding.title, "question": finding.question, "unit": str(finding.unit),
+        "shown": rounded(finding.observed if finding.observed is not None else finding.estimate),
+        "control": rounded(finding.control), "baseline": rounded(finding.baseline), "estimate": rounded(finding.estimate),
+        "excess": finding.observed is not None, "low": rounded(low), "high": rounded(high), "limit": rounded(finding.limit), "n": finding.n,
+        "verdict": None if finding.verdict is None else str(finding.verdict), "remark": finding.remark,
+        "source": finding.source,
+    }
+
+
+def _say(finding: Mapping[str, Any], figure: str) -> str:
+    return "–" if finding[figure] is None else Unit(finding["unit"]).say(finding[figure])
+
+
+def _judged(finding: Mapping[str, Any]) -> str:
+    if finding["low"] is None or finding["high"] is None:
+        return _say(finding, "estimate")
+    return f"{_say(finding, 'estimate')} [{_say(finding, 'low')}, {_say(finding, 'high')}]"
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:.1f} %"
+
+
+def _cell(text: object) -> str:
+    """Text for a cell of a Markdown table: no markup, no column border, one line."""
+    escaped = str(text).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
+    return escaped.replace("*", "\\*").replace("_", "\\_").replace("`", "\\`").replace("[", "\\[")
+
+
+def _groups(audit: Audit) -> list[dict[str, Any]]:
+    """Findings by what they are about; ``first`` marks the first of those that ask the same question."""
+    shown = []
+    for group, (title, question) in GROUPS.items():
+        findings = [_published(finding) for finding in audit.findings if finding.group is group]
+        asked: set[str] = set()
+        for finding in findings:
+            finding["first"] = finding["question"] not in asked
+            asked.add(finding["question"])
+        if findings:
+            shown.append({"id": str(group), "title": title, "question": question, "findings": _by_question(findings)})
+    return shown
+
+
+def _by_question(findings: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    order = list(dict.fromkeys(finding["question"] for finding in findings))
+    return sorted(findings, key=lambda finding: order.index(finding["question"]))
+
+
+def _sources(audit: Audit) -> dict[str, str]:
+    return {finding.name: finding.source for finding in audit.findings if finding.source}
+
+
+def _picture(finding: Mapping[str, Any]) -> dict[str, float] | None:
+    """Where a finding's marks lie on a line from 0 to 100, or None where there is no figure.
+
+    ``chance`` is the control; where the estimate is what goes beyond the control, it is zero.
+    """
+    marks = {
+        "estimate": finding["estimate"],
+        "low": finding["low"] if finding["low"] is not None else finding["estimate"],
+        "high": finding["high"] if finding["high"] is not None else finding["estimate"],
+        "limit": finding["limit"],
+        "chance": 0.0 if finding["excess"] else finding["control"],
+    }
+    known = {name: float(value) for name, value in marks.items() if value is not None}
+    if "estimate" not in known:
+        return None
+    least, most = min(known.values()), max(known.values())
+    margin = 0.1 * (most - least) or 1.0
+    span = most - least + 2 * margin
+    return {name: round(100 * (value - least + margin) / span, 2) for name, value in known.items()}
+
+
+def _outline(marginal: Mapping[str, Any]) -> dict[str, Any]:
+    """A histogram's geometry in a box of 240 by 80: bars of real rows, the synthetic rows' outline, held-out marks."""
+    bars = marginal["bars"]
+    tallest = max((bar[side] for bar in bars for side in ("real", "holdout", "synthetic")), default=0.0) or 1.0
+    width = 240 / max(1, len(bars))
+    boxes, outline = [], []
+    for number, bar in enumerate(bars):
+        left = number * width
+        tops = {side: round(80 - 76 * bar[side] / tallest, 1) for side in ("real", "holdout", "synthetic")}
+        boxes.append({"x": round(left, 1), "width": round(width, 1), **tops, "bar": bar})
+        outline += [f"{left:.1f},{tops['synthetic']}", f"{left + width:.1f},{tops['synthetic']}"]
+    return {"boxes": boxes, "outline": " ".join(["0,80", *outline, "240,80"]), "tallest": tallest}
+
+
+def _maps(portrait: Portrait | None) -> dict[str, Any] | None:
+    """Associations of the real rows, of the synthetic ones, and their difference; and the pairs that differ most."""
+    if portrait is None or len(portrait.marginals) < 2:
+        return None
+    names = [marginal.name for marginal in portrait.marginals]
+    size = len(names)
+    pairs = [(abs(portrait.synthetic[i][j] - portrait.real[i][j]), i, j) for i in range(size) for j in range(i)]
+    pairs.sort(key=lambda pair: -pair[0])
+    kept = sorted(_widest(pairs))
+    real, drawn = portrait.real, portrait.synthetic
+    return {
+        "names": [names[i] for i in kept],
+        "all": size,
+        "real": [[real[i][j] for j in kept] for i in kept],
+        "synthetic": [[drawn[i][j] for j in kept] for i in kept],
+        "difference": [[round(abs(drawn[i][j] - real[i][j]), 2) for j in kept] for i in kept],
+        "worst": [{"one": names[j], "other": names[i], "real": real[i][j], "synthetic": drawn[i][j]} for _, i, j in pairs[:6]],
+    }
+
+
+def _widest(pairs: list[tuple[float, int, int]]) -> list[int]:
+    return list(dict.fromkeys(at for _, i, j in pairs for at in (i, j)))[:WIDEST_MAP]
