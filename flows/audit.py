@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from uuid import UUID
 
 from prefect import flow
 
@@ -15,9 +16,9 @@ from tasks.store import read_json
 
 
 @flow(name="audit", flow_run_name="audit", persist_result=False)
-def audit(spec: str) -> bool:
+def audit(spec: str, run: str) -> bool:
     """Whether anything had to be done."""
-    job = job_for(Path(spec), Crew())
+    job = job_for(Path(spec), Crew(), UUID(run))
     plan = job.plan
     outcome = stage(AUDIT, job)
     said = read_json(plan.workspace.audit / "audit.json")

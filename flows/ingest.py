@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from uuid import UUID
 
 from prefect import flow
 
@@ -13,6 +14,6 @@ from tasks.step import job_for
 
 
 @flow(name="ingest", flow_run_name="ingest", persist_result=False)
-def ingest(spec: str) -> bool:
+def ingest(spec: str, run: str) -> bool:
     """Whether anything had to be done."""
-    return not stage(INGEST, job_for(Path(spec), Crew())).fresh
+    return not stage(INGEST, job_for(Path(spec), Crew(), UUID(run))).fresh

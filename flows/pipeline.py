@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from prefect import flow
 from prefect.client.schemas.objects import State
@@ -29,7 +30,8 @@ def pipeline(spec: str) -> State[Any]:
     with plan.workspace.held():
         prepare(plan, STAGES)
         try:
-            worked = [room(spec) for room in (ingest, synthesize, audit, release)]
+            run = str(uuid4())
+            worked = [room(spec, run) for room in (ingest, synthesize, audit, release)]
         except WithheldError as error:
             return Failed(name="Withheld", message=str(error))
     if not any(worked):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from uuid import UUID
 
 from prefect import flow
 
@@ -14,9 +15,9 @@ from tasks.step import job_for
 
 
 @flow(name="release", flow_run_name="release", persist_result=False)
-def release(spec: str) -> bool:
+def release(spec: str, run: str) -> bool:
     """Whether anything had to be done."""
-    job = job_for(Path(spec), Crew())
+    job = job_for(Path(spec), Crew(), UUID(run))
     plan = job.plan
     outcome = stage(RELEASE, job)
     published = latest(plan.workspace, plan.spec.name)

@@ -7,9 +7,11 @@ import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from models.errors import Fault, SpecError, nearest
 from tasks.audit import published_rows
+from tasks.datasets import run_of
 from tasks.parallel import Crew
 from tasks.release import latest, refusal
 from tasks.spec import Plan, load
@@ -42,7 +44,7 @@ def run_one(path: Path, stage: str) -> Ended:
         raise SpecError(Fault("--only", f"no stage '{stage}'", nearest(stage, list(BY_NAME))))
     plan = load(path)
     with plan.workspace.held(), Crew() as crew:
-        outcome = carry_out(BY_NAME[stage], Job(plan, crew, prepare(plan, STAGES)))
+        outcome = carry_out(BY_NAME[stage], Job(plan, crew, prepare(plan, STAGES), run_of(plan, uuid4())))
     return Ended("unchanged" if outcome.fresh else "done", facts=(("Stage", f"{stage}: {'nothing had changed' if outcome.fresh else 'done'}"),))
 
 

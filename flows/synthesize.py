@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from uuid import UUID
 
 from prefect import flow
 from prefect.task_runners import ThreadPoolTaskRunner
@@ -14,8 +15,8 @@ from tasks.step import job_for
 
 
 @flow(name="synthesize", flow_run_name="synthesize", persist_result=False, task_runner=ThreadPoolTaskRunner(max_workers=16))
-def synthesize(spec: str) -> bool:
+def synthesize(spec: str, run: str) -> bool:
     """Whether anything had to be done."""
     with Crew() as crew:
-        job = job_for(Path(spec), PrefectEach(crew))
+        job = job_for(Path(spec), PrefectEach(crew), UUID(run))
         return not all([stage(what, job).fresh for what in (PARTITION, TRAIN, JOIN)])

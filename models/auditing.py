@@ -39,16 +39,27 @@ class Audit(Frozen):
     @property
     def reason(self) -> str:
         """Why the verdict is what it is, for someone who answers for the data and is no statistician."""
-        if not self.gated:
-            return "Nothing was gated: no check has a limit, so nothing shows that these rows may be published."
-        if self.verdict is Verdict.PASS:
-            return (f"All {len(self.gated)} gated checks stayed within their limits: beyond those, the synthetic rows give away no more "
-                    f"about the {self.training_rows:,} people that were learned from than about the {self.holdout_rows:,} that were not.")
-        failed, open_ = self.having(Verdict.FAIL), self.having(Verdict.INCONCLUSIVE)
+        gated, failed, undecided = self.gated, self.having(Verdict.FAIL), self.having(Verdict.INCONCLUSIVE)
+        if not gated:
+            return "No check has a limit, so nothing shows that these rows may be published."
         if failed:
-            return f"{_count(failed, self.gated)} failed: {_list(failed)}."
-        return (f"No check failed, but {_count(open_, self.gated)} could not be decided, and what is not shown to be safe is not "
-                f"published: {_list(open_)}.")
+            return f"{len(failed)} of {len(gated)} gated checks failed: {_list(failed)}."
+        if undecided:
+            return f"No check failed, but {len(undecided)} of {len(gated)} gated checks could not be decided: {_list(undecided)}."
+        return (
+            f"All {len(gated)} gated checks stayed within their limits: the synthetic rows give away no more, beyond these limits, "
+            f"about the {self.training_rows:,} people they were learned from than about {self.holdout_rows:,} others."
+        )
+
+    @property
+    def worth(self) -> str:
+        """What models learn from the synthetic rows, in one sentence about the target that loses most; empty if unknown."""
+        known = [f for f in self.findings if f.group is Group.USEFULNESS and f.estimate is not None]
+        if not known:
+            return ""
+        worst = max(known, key=lambda finding: finding.estimate or 0.0)
+        score, real = worst.unit.say(worst.observed), worst.unit.say(worst.control)
+        return f"Models that predict {worst.where} score {score} when they learn from synthetic rows, {real} when from real ones."
 
 
 def every_measure() -> dict[str, Measure]:
@@ -59,9 +70,9 @@ def every_measure() -> dict[str, Measure]:
 def audit(evidence: Evidence, policy: Policy, seed: Seed, *, training: str) -> Audit:
     """The findings of all measures of ``policy``.
 
-    ``training`` is the digest (``models.table.digest``) of the rows that the synthesis learned from; AuditError is raised
-    when the evidence holds other ones. A measure that refuses becomes a finding without estimate, on which the gate stays
-    shut. Any other exception is a fault of the program and goes through.
+    ``training`` is the digest (``models.table.digest``) of the rows that the synthesis learned from; AuditError is
+    raised when the evidence holds other ones. A measure that refuses becomes a finding without estimate, on which the
+    gate stays shut. Any other exception is a fault of the program and goes through.
     """
     if digest(evidence.train) != training:
         raise AuditError(Fault("training rows", "are not those that the synthesis learned from", "audit all of them, unchanged"))
@@ -89,10 +100,6 @@ def _asked(kind: str, measure: Measure, evidence: Evidence, seed: Seed) -> tuple
             limit=0.0,
             reason=str(error),
         ),)
-
-
-def _count(some: tuple[Finding, ...], gated: tuple[Finding, ...]) -> str:
-    return f"{len(some)} of {len(gated)} gated checks"
 
 
 def _list(findings: tuple[Finding, ...], most: int = 3) -> str:

@@ -36,12 +36,14 @@ def mean_count(counts: Floats) -> Estimate:
     n, total = len(counts), float(counts.sum())
     clustering = max(1.0, float(counts.var(ddof=1)) * n / total) if total > 0 and n > 1 else 1.0
     square = clustering * Z * Z
-    half = sqrt(square * (total + square / 4))
-    return Estimate(total / n, Interval(low=max(0.0, total + square / 2 - half) / n, high=(total + square / 2 + half) / n))
+    middle, half = total + square / 2, sqrt(square * (total + square / 4))
+    return Estimate(total / n, Interval(low=max(0.0, middle - half) / n, high=(middle + half) / n))
 
 
-def excess(counts: Floats, control: Estimate, scale: float = 1.0) -> Estimate:
-    """``scale`` times the mean of ``counts`` beyond ``control``, with Newcombe's interval (Stat. Med. 17, 1998, method 10).
+def excess(counts: Floats, control: Estimate, scale: float) -> Estimate:
+    """``scale`` times the mean of ``counts`` beyond ``control``, with Newcombe's interval (Stat. Med. 17, 1998; method 10).
+
+    ``control`` is scaled already.
 
     NOTE[DIFF]: the counts' own share of the interval is Wald's, not Wilson's: they were counted in full, so that no
     copy at all is no copy and not "perhaps a few".
@@ -49,8 +51,8 @@ def excess(counts: Floats, control: Estimate, scale: float = 1.0) -> Estimate:
     value = float(counts.mean()) * scale
     half = Z * scale * sqrt(float(counts.var()) / len(counts))
     over, under = control.interval.high - control.value, control.value - control.interval.low
-    difference = value - control.value
-    return Estimate(difference, Interval(low=difference - sqrt(half**2 + over**2), high=difference + sqrt(half**2 + under**2)))
+    beyond = value - control.value
+    return Estimate(beyond, Interval(low=beyond - sqrt(half**2 + over**2), high=beyond + sqrt(half**2 + under**2)))
 
 
 def scaled(estimate: Estimate, factor: float) -> Estimate:

@@ -30,8 +30,9 @@ class Closeness:
 class Evidence:
     """All training rows, the held-out rows that nothing has seen, and the synthetic rows, in model form.
 
-    ``train`` is the whole training table, never a sample of it: a subsampled reference hides memorised rows. Raises
-    AuditError when the three tables have different columns, one of them is empty, or the partition names other columns.
+    ``train`` is the whole training table, never a sample of it: a subsampled reference hides memorised rows. Without
+    held-out rows most questions stay open. Raises AuditError when the three tables have different columns, training or
+    synthetic rows are missing, or the partition names other columns.
     """
 
     train: Table
@@ -53,8 +54,8 @@ class Evidence:
                 yield Fault(f"{name} rows", "0 rows", "an audit needs both")
         unknown = sorted(set(self.partition.columns) - set(self.train.names))
         if unknown or not self.train.columns:
-            yield Fault("partition", f"columns that are not in the tables: {', '.join(unknown) or 'there is none at all'}",
-                        "give the partition that the synthesis used")
+            named = f"names columns that the tables lack: {', '.join(unknown)}" if unknown else "there is no column to divide"
+            yield Fault("partition", named, "give the partition that the synthesis used")
 
     @cached_property
     def views(self) -> Mapping[str, tuple[str, ...]]:

@@ -1,9 +1,9 @@
 """Exact nearest neighbours among rows of mixed types, in memory that grows with the rows and not with their square.
 
 The distance of two rows is Gower's (Biometrics 27, 1971) without its division by the number of columns: the sum over
-columns of a difference between 0 and 1. Levels differ by 0 or 1. Numbers differ by the share of the distinct real values
-that lies between them, so that neither a long tail nor a peak that many rows share decides alone. Two missing cells differ
-by 0, a missing and a present one by 1.
+columns of a difference between 0 and 1. Levels differ by 0 or 1. Numbers differ by the share of the distinct real
+values that lies between them, so that neither a long tail nor a peak that many rows share decides alone. Two missing
+cells differ by 0, a missing and a present one by 1.
 
 Distances are counted in whole 65536ths, so sums are exact and equal distances are equal, whatever the order of rows.
 """
@@ -31,7 +31,7 @@ Grid = NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Rows placed in a ``Space``: ``numbers`` (p, rows) on the grid, ``levels`` (q, rows) as codes, -1 where missing."""
+    """Rows placed in a ``Space``: ``numbers`` (p, rows) on the grid, ``levels`` (q, rows) as codes, -1 if missing."""
 
     numbers: Grid
     levels: Grid
@@ -45,7 +45,7 @@ class Points:
 
 @dataclass(frozen=True, eq=False)
 class Space:
-    """The common scale of all rows that are compared. ``knots`` are each numeric column's distinct real values, sorted."""
+    """The common scale of all compared rows. ``knots`` are each numeric column's distinct real values, sorted."""
 
     columns: tuple[Column, ...]
     knots: tuple[Floats, ...]
@@ -76,7 +76,7 @@ def _on_grid(cells: Floats, knots: Floats) -> Grid:
 
 @dataclass(frozen=True, eq=False)
 class Nearest:
-    """``distances`` (queries,) to the nearest reference row, and the ``rows`` (queries,) of one that is at that distance."""
+    """``distances`` (queries,) to the nearest reference row, and ``rows`` (queries,): one that is at that distance."""
 
     distances: Floats
     rows: Integers
@@ -112,7 +112,7 @@ def credit(queries: Points, reference: Points) -> Floats:
 
 
 def _distinct(points: Points) -> tuple[Points, Integers, Integers]:
-    """The distinct rows, for each row the one that it equals, and for each distinct one the first row that it stands for."""
+    """The distinct rows, for each row the one that it equals, and for each distinct one the first row that is it."""
     together = np.ascontiguousarray(np.vstack([points.numbers, points.levels]).T)
     if not together.shape[1]:
         together = np.zeros((len(points), 1), dtype=np.int32)
@@ -122,7 +122,7 @@ def _distinct(points: Points) -> tuple[Points, Integers, Integers]:
 
 
 def _tiles(queries: Points, reference: Points) -> Iterator[tuple[slice, Grid]]:
-    """All distances from a few queries at a time to every reference row: int32, shape (queries of the slice, reference).
+    """Distances from a few queries at a time to every reference row: int32, shape (queries of the slice, reference).
 
     The array is written over for the next slice.
     """

@@ -1,7 +1,7 @@
 """Pictures of the tables that may be published: marginals in groups of at least k real people, and associations.
 
-Edges come from the schema's bounds and steps, labels from its reviewed levels. No figure stands for fewer than k training
-or held-out rows, unless it stands for none.
+Edges come from the schema's bounds and steps, labels from its reviewed levels. No figure stands for fewer than k
+training or held-out rows, unless it stands for none.
 """
 
 from __future__ import annotations
@@ -37,8 +37,9 @@ class Bar:
 class Marginal:
     """One column. ``bars`` are shares of the present cells, ``missing`` of all rows.
 
-    Both may be withheld, where too few real people would stand behind a figure: no bars, or None. ``distance`` is how far
-    synthetic rows are from training rows (total variation or Kolmogorov-Smirnov), ``usual`` how far held-out rows are.
+    Both may be withheld, where too few real people would stand behind a figure: no bars, or None. ``distance`` is how
+    far synthetic rows are from training rows (total variation or Kolmogorov-Smirnov), ``usual`` how far held-out rows
+    are.
     """
 
     name: str

@@ -5,6 +5,7 @@ The same reading serves both: what is checked is what is then modelled. Findings
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -67,9 +68,10 @@ def breaches(table: pa.Table, schema: Schema) -> list[Breach]:
 def structure(table: pa.Table, schema: Schema, needed: Sequence[Column]) -> list[Breach]:
     """Columns of ``table`` that are named twice, not in ``schema``, or among ``needed`` and not there."""
     rows, names = table.num_rows, table.column_names
-    twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
-    extra = [name for name in dict.fromkeys(names) if name not in set(schema.names)]
-    absent = [column.name for column in needed if column.name not in set(names)]
+    there, known = set(names), set(schema.names)
+    twice = sorted(name for name in there if names.count(name) > 1) if len(there) < len(names) else []
+    extra = [name for name in dict.fromkeys(names) if name not in known]
+    absent = [column.name for column in needed if column.name not in there]
     return [
         *(
             Breach(name, "duplicate", rows, f"{names.count(name)} columns have this name", "rename all but one")
@@ -85,7 +87,8 @@ def structure(table: pa.Table, schema: Schema, needed: Sequence[Column]) -> list
 
 def present(table: pa.Table, columns: Iterable[Column]) -> Iterable[Column]:
     """Those of ``columns`` that ``table`` has exactly once."""
-    return (column for column in columns if table.column_names.count(column.name) == 1)
+    times = Counter(table.column_names)
+    return (column for column in columns if times[column.name] == 1)
 
 
 def read(column: Column, cells: pa.ChunkedArray) -> Reading:
@@ -126,8 +129,8 @@ def _column_breaches(column: Column, cells: pa.ChunkedArray) -> Iterable[Breach]
     if column.kind is Kind.CONSTANT:
         yield from _other_than_constant(column, plain(cells), missing)
     elif column.unique:
-        present = pc.drop_null(plain(cells))
-        repeated = len(present) - pc.count_distinct(present).as_py()
+        told = pc.drop_null(plain(cells))
+        repeated = len(told) - pc.count_distinct(told).as_py()
         if repeated:
             yield Breach(
                 column.name,

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SECONDS_PER_DAY = 86_400
+DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 def validate(table: pa.Table, schema: Schema, own_suite: Path | None = None, *, released: bool = False) -> Validation:
@@ -108,7 +109,7 @@ def _listed(column: Column) -> list[Scalar] | None:
 
 
 def load_suite(path: Path) -> gx.ExpectationSuite:
-    """The owner's suite in the JSON that Great Expectations 1 writes.
+    """The owner's suite in the JSON that Great Expectations 1 writes. Each must be met: a severity is not looked at.
 
     Raises SpecError naming the file and every expectation of it that is unknown or lacks an argument.
     """
@@ -157,14 +158,22 @@ def _built(path: Path, one: Any, number: int) -> Any:
         close = nearest(kind, registry.list_registered_expectation_implementations()).partition("valid:")[0]
         raise SpecError(Fault(where, "no such expectation", close.strip())) from None
     arguments = one.get("kwargs", {})
+    if not isinstance(arguments, dict):
+        raise SpecError(Fault(where, "'kwargs' is no mapping", "see its documentation"))
+    if any(isinstance(said, dict) and "$PARAMETER" in said for said in arguments.values()):
+        raise SpecError(Fault(where, "has a parameter, and nothing here supplies it", "write the value"))
     try:
-        return implementation(**{**arguments, "meta": {"number": number}})
+        return implementation(**{**arguments, **_midnights(arguments), "meta": {"number": number}})
     except ValidationError as error:
         wrong = sorted({str(found["loc"][0]) for found in error.errors()} - {"__root__"})
         found = f"wrong arguments: {', '.join(wrong) or 'they do not fit together'}"
         raise SpecError(Fault(where, found, "see its documentation")) from None
-    except TypeError:
-        raise SpecError(Fault(where, "'kwargs' is no mapping", "see its documentation")) from None
+
+
+def _midnights(arguments: Mapping[str, Any]) -> dict[str, str]:
+    """Bounds that are written as days, as moments: the frame has no days, and pandas does not compare the two."""
+    bounds = {key: arguments[key] for key in ("min_value", "max_value") if isinstance(arguments.get(key), str)}
+    return {key: f"{text}T00:00:00" for key, text in bounds.items() if DAY.fullmatch(text)}
 
 
 def _where(path: Path, number: int, kind: str) -> str:

@@ -94,7 +94,7 @@ def _withhold(plan: Plan) -> None:
 def _publish(plan: Plan, audit: dict[str, Any]) -> Release:
     workspace, name = plan.workspace, plan.spec.name
     before = latest(workspace, name)
-    if before and _same_content(plan, audit, before):
+    if before and _same_content(plan, before):
         _index(workspace.released / name, before.version, before.folder)
         return before
     version = before.version + 1 if before else 1
@@ -112,15 +112,18 @@ def _publish(plan: Plan, audit: dict[str, Any]) -> Release:
     return Release(folder, name, version)
 
 
-def _same_content(plan: Plan, audit: dict[str, Any], before: Release) -> bool:
-    """Whether ``before`` already is what would be published: a run killed just after publishing publishes nothing twice."""
+def _same_content(plan: Plan, before: Release) -> bool:
+    """Whether ``before`` already holds this table, this audit and this spec.
+
+    A run that was killed just after publishing, or that made the same again with other code, publishes nothing twice.
+    """
     said = Manifest.model_validate(read_json(before.folder / "manifest.json"))
-    again = _manifest(plan, audit, before.version, before.folder)
+    published = {file.path: file.sha256 for file in said.files}
     with TemporaryDirectory() as folder:
         _write_data(plan, Path(folder))
         made = {file.path: file.sha256 for file in _listing(Path(folder))}
-    published = {file.path: file.sha256 for file in said.files}
-    return again == said and all(published.get(path) == digest for path, digest in made.items())
+    made["audit.json"] = sha256_of(plan.workspace.audit / "audit.json")
+    return said.spec_digest == plan.spec.digest() and all(published.get(path) == sha for path, sha in made.items())
 
 
 def _write_data(plan: Plan, folder: Path) -> None:

@@ -122,8 +122,8 @@ def _said(report: Report) -> dict[str, Any]:
 
 
 def _published(finding: Finding) -> dict[str, Any]:
-    """A finding with its figures rounded. ``shown`` is the plain figure of the synthetic rows; where ``excess`` is true, the
-    estimate is how far that goes beyond the control.
+    """A finding with its figures rounded. ``shown`` is the plain figure of the synthetic rows; where ``excess`` is
+    true, the estimate is how far that goes beyond the control.
     """
 
     def rounded(value: float | None) -> float | None:

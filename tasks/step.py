@@ -15,9 +15,12 @@ from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any
+from uuid import UUID
 
 from models.errors import Fault, InternalError, ParquetryError, StateError
 from tasks import versions
+from tasks.datasets import found, run_of, source
+from tasks.lineage import Dataset, Run, emit
 from tasks.parallel import Each, place_of
 from tasks.spec import Plan, load
 from tasks.store import canonical, read_json, sha256_of, whole_file, write_json
@@ -27,11 +30,12 @@ from tasks.workspace import Workspace
 
 @dataclass(frozen=True)
 class Job:
-    """A plan under way; ``each`` spreads work over processes."""
+    """A plan under way: ``each`` spreads work over processes, ``run`` is what lineage calls all of it."""
 
     plan: Plan
     each: Each
     versions: Versions | Unversioned
+    run: Run
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,7 @@ def carry_out(stage: Stage, job: Job) -> Outcome:
     if is_fresh(stage, job, key):
         stage.afterwards(job)
         return Outcome(stage.name, fresh=True)
-    with Sealed(stage.name, workspace.secret):
+    with Told(stage, job), Sealed(stage.name, workspace.secret):
         stage.work(job)
     if isinstance(job.versions, Versions):
         job.versions.record(stage)
@@ -73,10 +77,33 @@ def carry_out(stage: Stage, job: Job) -> Outcome:
     return Outcome(stage.name, fresh=False)
 
 
-def job_for(path: Path, each: Each) -> Job:
+def job_for(path: Path, each: Each, run: UUID) -> Job:
     """The job that the spec at ``path`` states, with the version history that its workspace has."""
     plan = load(path)
-    return Job(plan, each, versions.open(plan.workspace.root))
+    return Job(plan, each, versions.open(plan.workspace.root), run_of(plan, run))
+
+
+class Told:
+    """Tells lineage that a stage began, and how it ended."""
+
+    def __init__(self, stage: Stage, job: Job):
+        self.stage = stage
+        self.job = job
+
+    def __enter__(self) -> None:
+        emit(self.job.run, self.stage.name, "START", inputs=self._inputs())
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if error is not None:
+            emit(self.job.run, self.stage.name, "FAIL", inputs=self._inputs(), error=error)
+            return
+        outputs = found(self.job.plan, self.stage.writes(self.job.plan.workspace))
+        emit(self.job.run, self.stage.name, "COMPLETE", inputs=self._inputs(), outputs=outputs)
+
+    def _inputs(self) -> list[Dataset]:
+        """What the stage reads; a stage that reads no file reads the source."""
+        reads = self.stage.reads(self.job.plan.workspace)
+        return found(self.job.plan, reads) if reads else [source(self.job.plan)]
 
 
 class Sealed:

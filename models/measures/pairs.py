@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
@@ -15,82 +16,86 @@ from models.measures import Measure
 from models.randomness import Seed
 from models.table import Floats, Integers, Table
 
-SOURCE = "Associations: Spearman's rho, corrected Cramer's V and correlation ratio, by kind of pair; tables: coarse bins."
-MISSING_TOO = 1
+SOURCE = "Associations: Spearman's rho, corrected Cramer's V and correlation ratio, by the kinds of the two columns."
+MEAN = "How far are the strengths of association of pairs of columns off, on average?"
+WORST = "How far is the strength of association of the worst pair off?"
+TABLES = "How far are the joint distributions of pairs of columns off, on average?"
 
 
 class Pairs(Measure):
-    """Differences over all pairs of columns, beside those of held-out rows; reported without gating by default.
+    """Differences over all pairs of columns, beside those of held-out rows; by default reported without gating.
 
-    *Associations*: the difference between the strength of the association in synthetic and in training rows. Baseline:
-    columns that have nothing to do with one another. *Pair tables*: total variation of the joint distribution of two
-    columns, each in ``bins`` coarse classes (numbers by the training rows' quantiles, levels the commonest and the rest,
-    missing apart). Baseline: independent columns with the training rows' own distributions. One column has no pairs.
+    *Associations*: the difference between the strength of association in synthetic and in training rows. Baseline:
+    columns that have nothing to do with one another. *Tables*: total variation of the joint distribution of two
+    columns, each in ``bins`` coarse classes (numbers by the training rows' quantiles, levels the commonest and the
+    rest, missing apart). Baseline: independent columns with the training rows' own distributions. One column has no
+    pairs.
     """
 
     kind: Literal["pairs"] = "pairs"
-    mean: float | None = Field(default=None, ge=0, le=1, description="limit of the mean association difference; null reports only")
-    worst: float | None = Field(default=None, ge=0, le=1, description="limit of the worst association difference; null reports only")
-    tables: float | None = Field(default=None, ge=0, le=1, description="limit of the mean distance of pair tables; null reports only")
+    mean: float | None = Field(default=None, ge=0, le=1, description="limit of the mean difference; null reports only")
+    worst: float | None = Field(default=None, ge=0, le=1, description="limit of the worst difference; null reports only")
+    tables: float | None = Field(default=None, ge=0, le=1, description="limit of the mean distance; null reports only")
     bins: int = Field(default=4, ge=2, le=64, description="coarse classes of a column")
 
     def measure(self, evidence: Evidence, seed: Seed) -> tuple[Finding, ...]:
-        pairs = list(combinations(range(len(evidence.train.columns)), 2))
-        real, unseen, drawn = (_upper(association(t)) for t in (evidence.train, evidence.holdout, evidence.synthetic))
-        off, usual = np.abs(drawn - real), np.abs(unseen - real)
-        distances, usual_distances, independent = self._tables(evidence, pairs)
+        tables = (evidence.synthetic, evidence.holdout, evidence.train)
+        drawn, unseen, real = (_upper(association(table)) for table in tables)
+        strengths = _Differences(np.abs(drawn - real), np.abs(unseen - real), real)
+        joint = _joint_differences(evidence, self.bins)
+        pairs = list(combinations(evidence.train.names, 2))
+        where = " and ".join(pairs[int(np.argmax(strengths.drawn))]) if pairs else ""
         return (
-            self._finding("Pair associations, mean", "How far are the associations of pairs of columns off, on average?",
-                          evidence, pairs, off, usual, real, self.mean),
-            self._finding("Pair associations, worst", "How far is the association of the worst pair off?",
-                          evidence, pairs, off, usual, real, self.worst, worst=True),
-            self._finding("Pair tables, mean", "How far are the joint distributions of pairs of columns off, on average?",
-                          evidence, pairs, distances, usual_distances, independent, self.tables),
+            self._finding("Pair associations, mean", MEAN, evidence, strengths.mean, self.mean),
+            self._finding("Pair associations, worst", WORST, evidence, strengths.worst, self.worst, where),
+            self._finding("Pair tables, mean", TABLES, evidence, joint.mean, self.tables),
         )
-
-    def _tables(self, evidence: Evidence, pairs: list[tuple[int, int]]) -> tuple[Floats, Floats, Floats]:
-        """By pair: distance of the synthetic, of the held-out and of independent columns' joint distribution."""
-        cuts = [_Coarse(evidence.train, j, self.bins) for j in range(len(evidence.train.columns))]
-        train, holdout, synthetic = (
-            [cut.codes(table.values[:, j]) for j, cut in enumerate(cuts)]
-            for table in (evidence.train, evidence.holdout, evidence.synthetic)
-        )
-        size = self.bins + MISSING_TOO
-        found = np.zeros((3, len(pairs)))
-        for at, (i, j) in enumerate(pairs):
-            real = _joint(train[i], train[j], size)
-            others = (_joint(synthetic[i], synthetic[j], size), _joint(holdout[i], holdout[j], size),
-                      np.outer(real.sum(axis=1), real.sum(axis=0)))
-            found[:, at] = [np.abs(other - real).sum() / 2 for other in others]
-        return found[0], found[1], found[2]
 
     def _finding(
-        self, name: str, question: str, evidence: Evidence, pairs: list[tuple[int, int]], drawn: Floats, unseen: Floats,
-        none: Floats, limit: float | None, *, worst: bool = False,
+        self, name: str, question: str, evidence: Evidence, figures: Figures, limit: float | None, where: str = ""
     ) -> Finding:
-        at = int(np.argmax(drawn)) if pairs else 0
-        names = evidence.train.names
+        drawn, unseen, independent = figures
         return Finding(
             measure=self.kind,
             name=name,
             question=question,
             group=Group.FIDELITY,
             unit=Unit.SCORE,
-            estimate=_summary(drawn, worst),
-            control=_summary(unseen, worst),
-            baseline=_summary(none, worst),
+            estimate=drawn,
+            control=unseen if len(evidence.holdout) else None,
+            baseline=independent,
             n=len(evidence.synthetic),
             limit=limit,
-            where=f"{names[pairs[at][0]]} and {names[pairs[at][1]]}" if worst and pairs else "",
-            reason="" if pairs else "one column has no pairs",
+            where=where,
+            reason="" if drawn is not None else "one column has no pairs",
             source=SOURCE,
         )
 
 
-def _summary(values: Floats, worst: bool) -> float | None:
-    if not len(values):
-        return None
-    return float(values.max() if worst else values.mean())
+Figures = tuple[float | None, float | None, float | None]
+
+
+@dataclass(frozen=True, eq=False)
+class _Differences:
+    """By pair of columns: how far synthetic rows, held-out rows and independent columns are from training rows."""
+
+    drawn: Floats
+    unseen: Floats
+    independent: Floats
+
+    @property
+    def mean(self) -> Figures:
+        return self._each(np.mean)
+
+    @property
+    def worst(self) -> Figures:
+        return self._each(np.max)
+
+    def _each(self, summary: object) -> Figures:
+        def one(values: Floats) -> float | None:
+            return float(summary(values)) if len(values) else None  # type: ignore[operator]
+
+        return one(self.drawn), one(self.unseen), one(self.independent)
 
 
 def _upper(matrix: Floats) -> Floats:
@@ -98,27 +103,49 @@ def _upper(matrix: Floats) -> Floats:
     return matrix[np.triu_indices(len(matrix), k=1)]
 
 
-class _Coarse:
-    """A column in ``bins`` classes learned from training rows, and one more for missing."""
+def _joint_differences(evidence: Evidence, bins: int) -> _Differences:
+    classes = [_Classes.of(evidence.train, j, bins) for j in range(len(evidence.train.columns))]
+    tables = (evidence.train, evidence.synthetic, evidence.holdout)
+    codes = [[one.codes(table.values[:, j]) for j, one in enumerate(classes)] for table in tables]
+    pairs = list(combinations(range(len(classes)), 2))
+    found = np.zeros((3, len(pairs)))
+    for at, (i, j) in enumerate(pairs):
+        real, drawn, unseen = (_joint(of_table[i], of_table[j], bins + 1) for of_table in codes)
+        others = drawn, unseen, np.outer(real.sum(axis=1), real.sum(axis=0))
+        found[:, at] = [np.abs(other - real).sum() / 2 for other in others]
+    return _Differences(*found)
 
-    def __init__(self, train: Table, j: int, bins: int):
+
+def _joint(one: Integers, other: Integers, size: int) -> Floats:
+    """The share of rows in each combination of classes; all zero without rows."""
+    counts = np.bincount(one * size + other, minlength=size * size).reshape(size, size)
+    return np.asarray(counts / max(1, len(one)), dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class _Classes:
+    """A column in ``bins`` coarse classes, learned from training rows; class ``bins`` is for missing cells.
+
+    ``marks`` are a number's inner edges, or the levels that are told apart.
+    """
+
+    marks: Floats
+    bins: int
+    numeric: bool
+
+    @classmethod
+    def of(cls, train: Table, j: int, bins: int) -> _Classes:
         cells = train.values[:, j]
         present = cells[~np.isnan(cells)]
-        self.bins, self.numeric = bins, train.columns[j].numeric
-        if self.numeric:
-            inner = np.linspace(0, 1, bins + 1)[1:-1]
-            self.marks = np.unique(np.quantile(present, inner, method="inverted_cdf")) if len(present) else present
-        else:
+        if not train.columns[j].numeric:
             levels, counts = np.unique(present, return_counts=True)
-            self.marks = np.sort(levels[np.argsort(-counts, kind="stable")[: bins - 1]])
+            return cls(np.sort(levels[np.argsort(-counts, kind="stable")[: bins - 1]]), bins, numeric=False)
+        inner = np.linspace(0, 1, bins + 1)[1:-1]
+        marks = np.unique(np.quantile(present, inner, method="inverted_cdf")) if len(present) else present
+        return cls(marks, bins, numeric=True)
 
     def codes(self, cells: Floats) -> Integers:
         place = np.searchsorted(self.marks, cells)
         if not self.numeric:
-            known = np.append(self.marks, np.nan)[place] == cells
-            place = np.where(known, place, self.bins - 1)
+            place = np.where(np.append(self.marks, np.nan)[place] == cells, place, self.bins - 1)
         return np.where(np.isnan(cells), self.bins, place).astype(np.int64)
-
-
-def _joint(one: Integers, other: Integers, size: int) -> Floats:
-    return np.bincount(one * size + other, minlength=size * size).reshape(size, size) / len(one)

@@ -18,6 +18,7 @@ from models.schema import Role
 from models.table import Booleans, Floats, Integers, Table
 
 SOURCE = "Train on synthetic, test on real (TSTR); gradient-boosted trees (scikit-learn's HistGradientBoosting)."
+QUESTION = "How much worse do models that learn from synthetic rows predict real people than models that learn from real rows?"
 CLASSES = 6
 """So many classes of a target are told apart: the commonest ones, and the rest as one."""
 MOST_CATEGORIES = 255
@@ -28,10 +29,10 @@ class Usefulness(Measure):
     """For each target: a model of it learned from training rows, one from synthetic rows, both tested on held-out rows.
 
     Targets are the columns of role ``target``; where there is none, the ``targets`` columns that the others tell most
-    about (largest root mean square association in the training rows). Levels are scored by AUROC, each class against the
-    rest weighted by its share, numbers by R squared. The estimate is the loss, real minus synthetic; ``control`` is the
-    score of real training rows, ``baseline`` the loss of a guess. The interval is a bootstrap over held-out people, the
-    two models as they are. Reported without gating by default: a useless release is a waste but no leak.
+    about (largest root mean square association in the training rows). Levels are scored by AUROC, each class against
+    the rest weighted by its share, numbers by R squared. The estimate is the loss, real minus synthetic; ``control`` is
+    the score of real training rows, ``baseline`` the loss of a guess. The interval is a bootstrap over held-out people,
+    the two models as they are. By default reported without gating: a useless release is a waste but no leak.
     """
 
     kind: Literal["usefulness"] = "usefulness"
@@ -44,21 +45,23 @@ class Usefulness(Measure):
         declared = [column.name for column in evidence.train.columns if column.role is Role.TARGET]
         if len(evidence.train.columns) < 2:
             return (self._finding("", evidence, reason="one column leaves nothing to predict it from"),)
-        return tuple(
-            self._predict(name, evidence, seed.child(name)) for name in declared or _most_told(evidence.train, self.targets)
-        )
+        targets = declared or _most_told(evidence.train, self.targets)
+        return tuple(self._predict(name, evidence, seed.child(name)) for name in targets)
 
     def _predict(self, name: str, evidence: Evidence, seed: Seed) -> Finding:
-        real, drawn, unseen = (_Task.of(table, name) for table in (evidence.train, evidence.synthetic, evidence.holdout))
+        tables = (evidence.train, evidence.synthetic, evidence.holdout)
+        real, drawn, unseen = (_Task.of(table, name) for table in tables)
         if not len(real.answers) or not len(unseen.answers):
             return self._finding(name, evidence, reason="the target is missing in all training or all held-out rows")
-        score = _score_of_numbers if evidence.train.columns[evidence.train.names.index(name)].numeric else _score_of_levels
+        numeric = evidence.train.columns[evidence.train.names.index(name)].numeric
+        score = _score_of_numbers if numeric else _score_of_levels
         settings = {"max_iter": self.rounds, "early_stopping": False, "random_state": seed.integer()}
         from_real, from_drawn = score(real, real, unseen, settings), score(drawn, real, unseen, settings)
         everybody = np.ones(len(unseen.answers))
         if from_real.value(everybody) is None:
             return self._finding(name, evidence, reason="all held-out rows have the same value of the target")
-        return self._finding(name, evidence, from_real, from_drawn, self._interval(from_real, from_drawn, len(everybody), seed))
+        interval = self._interval(from_real, from_drawn, len(everybody), seed)
+        return self._finding(name, evidence, from_real, from_drawn, interval)
 
     def _interval(self, real: Score, drawn: Score, n: int, seed: Seed) -> Interval:
         """The loss over bootstrap draws of held-out people; draws in which all have the same value say nothing."""
@@ -83,7 +86,7 @@ class Usefulness(Measure):
         return Finding(
             measure=self.kind,
             name="Prediction",
-            question="How much worse do models trained on synthetic rows predict real people than models trained on real rows do?",
+            question=QUESTION,
             group=Group.USEFULNESS,
             unit=Unit.SCORE,
             estimate=score - reached if score is not None and reached is not None else None,
@@ -106,7 +109,7 @@ def _most_told(train: Table, count: int) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """Rows whose target is known: ``features`` (rows, columns - 1), ``answers`` (rows,), which features are categories."""
+    """Rows whose target is known: ``features`` (rows, columns - 1), ``answers`` (rows,), and which features are levels."""
 
     features: Floats
     answers: Floats
@@ -130,7 +133,7 @@ class _Task:
 
 @dataclass(frozen=True, eq=False)
 class Score:
-    """How well a model predicts ``rows`` people: ``value(weights)``, None where it is not defined, and that of a ``guess``."""
+    """How well a model predicts ``rows`` people: ``value(weights)``, None where undefined, and that of a ``guess``."""
 
     value: Callable[[Floats], float | None]
     guess: float
@@ -138,7 +141,7 @@ class Score:
 
 
 def _score_of_levels(learned: _Task, real: _Task, asked: _Task, settings: dict[str, Any]) -> Score:
-    """AUROC of each class against the rest, weighted by the class's share; classes are those of the real training rows."""
+    """AUROC of each class against the rest, weighted by the class's share; classes are those of real training rows."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     levels, counts = np.unique(real.answers, return_counts=True)
@@ -154,7 +157,8 @@ def _score_of_levels(learned: _Task, real: _Task, asked: _Task, settings: dict[s
 
     def value(weights: Floats) -> float | None:
         scored = [_auroc(rank, answers == c, weights) for c, rank in enumerate(ranks)]
-        shares = np.array([weights[answers == c].sum() if score is not None else 0.0 for c, score in enumerate(scored)])
+        known = [score is not None for score in scored]
+        shares = np.bincount(answers, weights, minlength=len(known)) * known
         return float(shares @ [score or 0.0 for score in scored] / shares.sum()) if shares.sum() else None
 
     return Score(value, 0.5, len(answers))

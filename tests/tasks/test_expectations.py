@@ -275,12 +275,13 @@ def test_every_expectation_that_cannot_be_read_is_named(tmp_path):
         {"expectation_type": "expect_column_values_to_not_be_null", "kwargs": {"column": "age"}},
         "nonsense",
         {"type": "expect_column_to_exist", "kwargs": ["age"]},
+        expect("expect_column_values_to_be_between", column="age", min_value={"$PARAMETER": "low"}),
         expect("expect_column_to_exist", column="age"),
     )
     with pytest.raises(SpecError) as refused:
         load_suite(own)
     text = [str(fault) for fault in refused.value.faults]
-    assert len(text) == 6
+    assert len(text) == 7
     assert all(str(own) in line for line in text)
     assert "expectation 1 (expect_column_values_to_be_betwixt): no such expectation" in text[0]
     assert "did you mean 'expect_column_values_to_be_between'?" in text[0]
@@ -289,6 +290,7 @@ def test_every_expectation_that_cannot_be_read_is_named(tmp_path):
     assert "has no 'type'" in text[3]
     assert "has no 'type'" in text[4]
     assert "'kwargs' is no mapping" in text[5]
+    assert "has a parameter" in text[6]
 
 
 @pytest.mark.parametrize(("content", "found"), [

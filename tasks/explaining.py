@@ -1,0 +1,94 @@
+"""Where a column or a release came from, told from manifests and lineage events."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from models.errors import Fault, SpecError, nearest
+from models.manifest import Manifest
+from models.schema import Column
+from models.trace import ColumnTrace, treatment
+from tasks.lineage import read_events
+from tasks.release import latest
+from tasks.spec import Plan, load
+from tasks.store import read_json
+
+
+def explain(what: str, spec: Path) -> dict[str, Any]:
+    """The answer for a release (its folder, or ``name@v1``) or for a column of the spec's schema.
+
+    Raises SpecError, with the nearest valid name, for what is neither.
+    """
+    if (Path(what) / "manifest.json").is_file():
+        return _release(Path(what), Path(what).parent.parent.parent / "lineage")
+    plan = load(spec)
+    name, at, version = what.partition("@")
+    if at:
+        folder = plan.workspace.released / name / version
+        if not (folder / "manifest.json").is_file():
+            raise SpecError(Fault(what, "no such release", nearest(what, _releases(plan)) if _releases(plan) else "nothing was released yet"))
+        return _release(folder, plan.workspace.lineage)
+    if what not in plan.schema.names:
+        raise SpecError(Fault(what, "neither a column nor a release", nearest(what, [*plan.schema.names, *_releases(plan)])))
+    return _column(plan, plan.schema[what])
+
+
+def _releases(plan: Plan) -> list[str]:
+    return [f"{folder.parent.name}@{folder.name}" for folder in sorted(plan.workspace.released.glob("*/v*"))]
+
+
+def _column(plan: Plan, column: Column) -> dict[str, Any]:
+    """What the schema says of a column, and what the newest release did with it."""
+    said: dict[str, Any] = {
+        "column": column.name, "kind": str(column.kind), "role": str(column.role), "type": column.dtype,
+        "what happens to it": treatment(column, plan.schema.k),
+    }
+    newest = latest(plan.workspace, plan.spec.name)
+    if newest is None:
+        return {**said, "released": "not yet"}
+    manifest = Manifest.model_validate(read_json(newest.folder / "manifest.json"))
+    trace = next((trace for trace in manifest.columns if trace.name == column.name), None)
+    return {**said, **(_learned(trace) if trace else {}), "newest release": f"{newest.name}@v{newest.version}"}
+
+
+def _learned(trace: ColumnTrace) -> dict[str, Any]:
+    if trace.part is None:
+        return {}
+    together = ", ".join(trace.learned_with) or "no other column"
+    return {"learned by": f"{trace.generator}, in {trace.part}, together with {together}"}
+
+
+def _release(folder: Path, lineage: Path) -> dict[str, Any]:
+    """Source, code, settings, audit and run of a release."""
+    manifest = Manifest.model_validate(read_json(folder / "manifest.json"))
+    parts = [f"{part['name']} ({manifest.generators[part['name']]['kind']}): {', '.join(part['columns'])}"
+             for part in manifest.partition["parts"]]
+    return {
+        "release": f"{manifest.name}@v{manifest.version}",
+        "rows": f"{manifest.rows:,} from {manifest.source.training_rows:,} training rows; {manifest.source.holdout_rows:,} held out",
+        "source": f"{manifest.source.kind}, {manifest.source.rows:,} rows; version committed to as {manifest.source.version[:16]}…",
+        "parts": "\n".join(parts),
+        "join": f"{manifest.join['settings']['kind']}: {manifest.join['accepted']:,} of {manifest.join['proposed']:,} proposed rows",
+        "audit": f"{manifest.verdict}: {manifest.reason}",
+        "privacy": manifest.privacy_statement,
+        "code": _code(manifest),
+        "spec": f"digest {manifest.spec_digest[:16]}…, schema {manifest.schema_digest[:16]}…",
+        "seed": f"committed to as {manifest.seed_commitment[:16]}…",
+        **_run(manifest, lineage),
+    }
+
+
+def _code(manifest: Manifest) -> str:
+    revision = manifest.code.revision or "no git revision"
+    return f"Parquetry {manifest.code.version}, {revision}{', with changes that are in no revision' if manifest.code.modified else ''}"
+
+
+def _run(manifest: Manifest, lineage: Path) -> dict[str, str]:
+    """When, and in which run, the release was published; nothing where its lineage is not at hand."""
+    name = f"{manifest.name}@v{manifest.version}"
+    published = [event for event in read_events(lineage) if any(output["name"] == name for output in event["outputs"])]
+    if not published:
+        return {}
+    first = published[0]
+    return {"published": str(first["eventTime"]), "run": str(first["run"]["facets"]["parent"]["run"]["runId"])}
