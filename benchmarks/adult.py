@@ -23,7 +23,7 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -66,7 +66,7 @@ class Score:
 
 
 def draft(frame: pd.DataFrame) -> tuple[Column, ...]:
-    """A schema as a person would review it: round bounds, listed levels, and values that at least K rows share as peaks."""
+    """A schema as a person would review it: round bounds, and levels and peaks that at least K rows share."""
     return tuple(_numeric(frame, name) if name in BOUNDS else _levelled(frame, name) for name in frame.columns)
 
 
@@ -253,11 +253,12 @@ def main() -> int:
     frames = [pd.read_csv(asked.data / name) for name in ("train.csv", "test.csv")]
     columns = draft(frames[0])
     train, test = (table_of(frame, columns) for frame in frames)
-    print(f"{'':<10} {'AUROC':>6} {'assoc':>7} {'marginal':>9} {'rule':>6} {'copies train | test':>16} {'nearest':>8} {'CPU s':>6}")
+    print(f"{'':<10}  AUROC   assoc  marginal   rule   copies | test  nearest  CPU s")
     print(f"{'real rows':<10} {auroc(train, test):6.3f} {'':>40} {len(train) / (len(train) + len(test)):8.3f}")
     for kind in asked.kinds.split(","):
         generator = catalog.build(kind)
-        print(row_of(kind, [score(generator, train, test, Seed.of(number)) for number in range(asked.seeds)]), flush=True)
+        scores = [score(generator, train, test, Seed.of(number)) for number in range(asked.seeds)]
+        print(row_of(kind, scores), flush=True)
     return 0
 
 

@@ -45,21 +45,22 @@ class Audit(Frozen):
         if failed:
             return f"{len(failed)} of {len(gated)} gated checks failed: {_list(failed)}."
         if undecided:
-            return f"No check failed, but {len(undecided)} of {len(gated)} gated checks could not be decided: {_list(undecided)}."
+            said = f"{len(undecided)} of {len(gated)} gated checks could not be decided"
+            return f"No check failed, but {said}: {_list(undecided)}."
         return (
-            f"All {len(gated)} gated checks stayed within their limits: the synthetic rows give away no more, beyond these limits, "
-            f"about the {self.training_rows:,} people they were learned from than about {self.holdout_rows:,} others."
+            f"All {len(gated)} gated checks passed: within their limits, the synthetic rows tell no more about the "
+            f"{self.training_rows:,} people they were learned from than about {self.holdout_rows:,} others."
         )
 
     @property
     def worth(self) -> str:
-        """What models learn from the synthetic rows, in one sentence about the target that loses most; empty if unknown."""
+        """What models learn from the synthetic rows, in a sentence on the target that loses most; empty if unknown."""
         known = [f for f in self.findings if f.group is Group.USEFULNESS and f.estimate is not None]
         if not known:
             return ""
         worst = max(known, key=lambda finding: finding.estimate or 0.0)
-        score, real = worst.unit.say(worst.observed), worst.unit.say(worst.control)
-        return f"Models that predict {worst.where} score {score} when they learn from synthetic rows, {real} when from real ones."
+        drawn, real = worst.unit.say(worst.observed), worst.unit.say(worst.control)
+        return f"Models of {worst.where} score {drawn} when they learn from synthetic rows, {real} when from real ones."
 
 
 def every_measure() -> dict[str, Measure]:
@@ -75,7 +76,8 @@ def audit(evidence: Evidence, policy: Policy, seed: Seed, *, training: str) -> A
     gate stays shut. Any other exception is a fault of the program and goes through.
     """
     if digest(evidence.train) != training:
-        raise AuditError(Fault("training rows", "are not those that the synthesis learned from", "audit all of them, unchanged"))
+        found = "are not those that the synthesis learned from"
+        raise AuditError(Fault("training rows", found, "audit all of them, unchanged"))
     findings = [found for kind in sorted(policy) for found in _asked(kind, policy[kind], evidence, seed)]
     order = list(Group)
     return Audit(

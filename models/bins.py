@@ -61,20 +61,21 @@ class Bins:
     def index(self, values: Floats) -> Integers:
         """The bin of each value; the outermost bins take what lies beyond the bounds. Values must not be NaN."""
         positions = values if self.per is None else np.rint(values * self.per)
-        return np.clip(np.searchsorted(self.firsts, positions, side="right") - 1, 0, None).astype(np.int64)
+        return np.maximum(np.searchsorted(self.firsts, positions, side="right") - 1, 0)
 
     def draw(self, codes: NDArray[np.integer], rng: np.random.Generator) -> Floats:
         """One value per code: uniform over the bin's values, on the step, within the bounds."""
         first, last = self.firsts[codes], self.lasts[codes]
         share = rng.random(len(codes))
         if self.per is None:
-            return np.minimum(first + share * (last - first), last)
+            return self._value(np.minimum(first + share * (last - first), last))
         return self._value(np.minimum(np.floor(first + share * (last - first + 1.0)), last))
 
     def _value(self, positions: Floats) -> Floats:
-        """Dividing by a power of ten gives the double nearest to the decimal, so values compare equal to parsed ones."""
+        """Dividing by a power of ten gives the double nearest to the decimal: values compare equal to parsed ones."""
         values = positions if self.per is None else positions / self.per
-        return np.clip(values, self.low, self.high) + 0.0
+        clipped: Floats = np.clip(values, self.low, self.high)
+        return clipped + 0.0  # no negative zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +129,7 @@ class Codes:
             codes[known] = values[known].astype(np.int64)
         else:
             places = np.searchsorted(self.starts, self.bins.index(values[known]), side="right") - 1
-            codes[known] = np.clip(places, 0, None)
+            codes[known] = np.maximum(places, 0)
         return codes
 
     def decode(self, codes: Integers, rng: np.random.Generator) -> Floats:
@@ -159,12 +160,14 @@ def _ranges(counts: Integers, peaks: Booleans, k: int) -> Iterator[tuple[int, in
 
 
 def frequencies(codes: Codes, values: Floats, smoothing: float) -> Floats:
-    """The share of each code among ``values``, shape (codes.size,), after ``smoothing`` rows were spread evenly over the
-    codes that may occur. Missing values in a column that may have none are not counted; no row at all gives even shares.
+    """The share of each code among ``values``, shape (codes.size,), once ``smoothing`` rows are spread evenly on top.
+
+    Missing values of a column that may have none are not counted. Without any row, all shares are equal.
     """
     counts = np.bincount(codes.encode(values), minlength=codes.size)[: codes.size].astype(np.float64)
     spread = smoothing if counts.sum() else 1.0
-    return (counts + spread / codes.size) / (counts.sum() + spread)
+    shares: Floats = (counts + spread / codes.size) / (counts.sum() + spread)
+    return shares
 
 
 def _grid(column: Column, per: float | None) -> tuple[float, float]:

@@ -25,7 +25,8 @@ def share(successes: int, n: int) -> Estimate:
     p, square = successes / n, Z * Z / n
     middle = (p + square / 2) / (1 + square)
     half = Z * sqrt(p * (1 - p) / n + square / (4 * n)) / (1 + square)
-    return Estimate(p, Interval(low=max(0.0, middle - half), high=min(1.0, middle + half)))
+    low, high = middle - half if successes else 0.0, middle + half if successes < n else 1.0
+    return Estimate(p, Interval(low=low, high=high))
 
 
 def mean_count(counts: Floats) -> Estimate:
@@ -37,11 +38,11 @@ def mean_count(counts: Floats) -> Estimate:
     clustering = max(1.0, float(counts.var(ddof=1)) * n / total) if total > 0 and n > 1 else 1.0
     square = clustering * Z * Z
     middle, half = total + square / 2, sqrt(square * (total + square / 4))
-    return Estimate(total / n, Interval(low=max(0.0, middle - half) / n, high=(middle + half) / n))
+    return Estimate(total / n, Interval(low=(middle - half) / n if total else 0.0, high=(middle + half) / n))
 
 
 def excess(counts: Floats, control: Estimate, scale: float) -> Estimate:
-    """``scale`` times the mean of ``counts`` beyond ``control``, with Newcombe's interval (Stat. Med. 17, 1998; method 10).
+    """``scale`` times the mean of ``counts`` beyond ``control``, with Newcombe's interval (Stat. Med. 17, 1998).
 
     ``control`` is scaled already.
 

@@ -54,8 +54,8 @@ class Evidence:
                 yield Fault(f"{name} rows", "0 rows", "an audit needs both")
         unknown = sorted(set(self.partition.columns) - set(self.train.names))
         if unknown or not self.train.columns:
-            named = f"names columns that the tables lack: {', '.join(unknown)}" if unknown else "there is no column to divide"
-            yield Fault("partition", named, "give the partition that the synthesis used")
+            found = f"names columns that the tables lack: {', '.join(unknown)}" if unknown else "has no column"
+            yield Fault("partition", found, "give the partition that the synthesis used")
 
     @cached_property
     def views(self) -> Mapping[str, tuple[str, ...]]:

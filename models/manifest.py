@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from models.schema import Frozen
-from models.trace import ColumnTrace
+from models.column_trace import ColumnTrace
 
 FORMAT = 1
 

@@ -111,7 +111,7 @@ def _enough(counts: Integers, least: Integers) -> bool:
 
 
 def _bins(column: Column, present: list[Floats], least: Integers) -> list[tuple[str, Integers]]:
-    """Neighbouring bins joined until each holds k training and k held-out rows; what is left over joins the last one."""
+    """Neighbouring bins joined until each holds k training and k held-out rows; what is left joins the last one."""
     bins = Bins.of(column, BINS)
     counts = np.array([np.bincount(bins.index(cells), minlength=bins.count) for cells in present]).T
     groups: list[tuple[int, int, Integers]] = []

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from models.errors import Fault, StateError
@@ -31,5 +32,15 @@ class State:
     def expect(self, kind: str, version: int) -> None:
         """Raises StateError unless the state is of this kind and format."""
         if (self.kind, self.version) != (kind, version):
-            found = f"a state of kind '{self.kind}', format {self.version}; '{kind}' reads format {version} of its own kind"
-            raise StateError(Fault(kind, found, "train again with this version"))
+            found = f"a state of kind '{self.kind}', format {self.version}, where format {version} was expected"
+            raise StateError(Fault(kind, found, "train again"))
+
+
+def packed(name: str, arrays: Sequence[NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """One-dimensional arrays end to end under ``name``, with their lengths, for a state."""
+    return {name: np.concatenate(arrays), f"{name}.lengths": np.array([len(each) for each in arrays])}
+
+
+def unpacked(name: str, arrays: Mapping[str, NDArray[Any]]) -> list[NDArray[Any]]:
+    """What ``packed`` put under ``name``."""
+    return np.split(arrays[name], np.cumsum(arrays[f"{name}.lengths"])[:-1])

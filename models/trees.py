@@ -1,7 +1,7 @@
 """Trees that hold, at every node, the distribution of one column's codes given the codes of other columns.
 
-They are grown by scikit-learn on codes, so every threshold lies on an edge of the schema's bins, pruned by significance,
-and kept and applied as plain arrays.
+They are grown by scikit-learn on codes, so every threshold lies on an edge of the schema's bins, then pruned by
+significance, and kept and applied as plain arrays.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from models.table import Floats, Integers
 
 @dataclass(frozen=True, eq=False)
 class Splits:
-    """A binary tree by node: a row whose predictor ``feature`` is at most ``threshold`` goes to ``left``, else ``right``.
+    """A binary tree by node: a row goes ``left`` if its predictor ``feature`` is at most ``threshold``, else ``right``.
 
-    Node 0 is the root; leaves have feature, threshold, left and right -1. ``strength`` is how many times
-    its degrees of freedom the likelihood-ratio statistic of a node's split is; infinite for leaves.
+    Node 0 is the root; leaves have feature, threshold, left and right -1. ``strength`` is how many times its degrees of
+    freedom the likelihood-ratio statistic of a node's split is; infinite for leaves.
     """
 
     feature: Integers
@@ -73,64 +73,88 @@ class Splits:
         alive = np.zeros(len(kept), dtype=bool)
         alive[0] = True
         alive[self.left[kept]] = alive[self.right[kept]] = True
-        number = (np.cumsum(alive) - 1).astype(np.int64)
-        chosen = [np.where(kept, each, -1)[alive] for each in (self.feature, self.threshold)]
-        children = [np.where(kept, number[each], -1)[alive].astype(np.int64) for each in (self.left, self.right)]
-        return Splits(*chosen, *children, np.where(kept, self.strength, np.inf)[alive])
+        number = np.cumsum(alive) - 1
+        return Splits(
+            feature=np.where(kept, self.feature, -1)[alive],
+            threshold=np.where(kept, self.threshold, -1)[alive],
+            left=np.where(kept, number[self.left], -1)[alive],
+            right=np.where(kept, number[self.right], -1)[alive],
+            strength=np.where(kept, self.strength, np.inf)[alive],
+        )
 
 
-def grow(predictors: NDArray[np.float32], target: NDArray[Any], min_leaf: int, significance: float, seed: int) -> Splits:
+@dataclass(frozen=True)
+class Growth:
+    """A leaf has at least ``min_leaf`` rows; ``significance`` is the level of the test that a split has to pass."""
+
+    min_leaf: int
+    significance: float
+
+
+def grow(predictors: NDArray[np.float32], target: NDArray[Any], growth: Growth, seed: int) -> Splits:
     """Splits by which the distribution of ``target`` differs.
 
     ``predictors`` holds whole numbers, shape (rows, features). ``target`` is either classes, shape (rows,), integers,
-    split by entropy, or scores, shape (rows, outputs), floats, split by variance. A split stays when its
-    likelihood-ratio statistic (or that of one below it) exceeds the chi-square quantile of 1 - ``significance`` over
-    the number of predictors. The degrees of freedom are the classes present at the node less one, or the outputs.
+    split by entropy, or scores of variance 1, shape (rows, outputs), floats, split by variance. A split stays when its
+    likelihood-ratio statistic (or that of one below it) exceeds the chi-square quantile of 1 - significance / features.
+    Its degrees of freedom are the classes present at the node less one, or the outputs.
 
     NOTE[DIFF]: synthpop prunes by cost complexity against the impurity of the root, which is blind to splits that
     matter within a rare group. Testing each split with a Bonferroni factor follows conditional inference trees
-    (doi 10.1198/106186006X133933); the quantile is Wilson and Hilferty's approximation.
+    (J. Comput. Graph. Stat. 15, 2006, doi 10.1198/106186006X133933), though after growing, so that a split that only
+    pays further down is found.
     """
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-    if predictors.shape[1] == 0 or len(target) < 2 * min_leaf:
+    features = predictors.shape[1]
+    if features == 0 or len(target) < 2 * growth.min_leaf:
         return Splits.none()
-    shape: dict[str, Any] = {"min_samples_leaf": min_leaf, "random_state": seed}
+    settings: dict[str, Any] = {"min_samples_leaf": growth.min_leaf, "random_state": seed}
     if target.ndim == 1:
-        tree = DecisionTreeClassifier(criterion="entropy", **shape).fit(predictors, target).tree_
-        impurity, freedom = tree.impurity * 2 * np.log(2.0), (tree.value[:, 0, :] > 0).sum(axis=1) - 1.0
+        tree = DecisionTreeClassifier(criterion="entropy", **settings).fit(predictors, target).tree_
+        freedom = np.maximum((tree.value[:, 0, :] > 0).sum(axis=1) - 1.0, 1.0)
+        strength = _entropy_strength(tree, freedom)
     else:
-        tree = DecisionTreeRegressor(**shape).fit(predictors, target).tree_
-        impurity, freedom = tree.impurity, np.full(tree.node_count, float(target.shape[1]))
-    strength = _strength(tree, impurity, np.maximum(freedom, 1.0), likelihood=target.ndim == 1)
-    numbers = (tree.feature, np.floor(tree.threshold), tree.children_left, tree.children_right)
-    splits = Splits(*(each.astype(np.int64) for each in numbers), strength)
-    return splits.pruned(_quantile(np.maximum(freedom, 1.0), significance / predictors.shape[1]))
+        tree = DecisionTreeRegressor(**settings).fit(predictors, target).tree_
+        freedom = np.full(tree.node_count, float(target.shape[1]))
+        strength = _variance_strength(tree)
+    threshold = np.floor(tree.threshold).astype(np.int64)
+    splits = Splits(tree.feature, threshold, tree.children_left, tree.children_right, strength)
+    return splits.pruned(_quantile(freedom, growth.significance / features))
 
 
-def _strength(tree: Any, impurity: Floats, freedom: Floats, *, likelihood: bool) -> Floats:
-    """The likelihood-ratio statistic of each split over its degrees of freedom.
-
-    ``impurity`` is twice the entropy in nats (the statistic is then rows times its decrease), or a normal variance per
-    output (rows times the decrease of its logarithm).
-    """
-    inner = np.flatnonzero(tree.children_left >= 0)
-    rows = tree.weighted_n_node_samples
-    total = rows * impurity
-    below = total[tree.children_left[inner]] + total[tree.children_right[inner]]
+def _entropy_strength(tree: Any, freedom: Floats) -> Floats:
+    """2 n times the decrease of entropy in nats, over the degrees of freedom, at every split."""
+    inner, before, after = _impurities(tree)
     strength = np.full(tree.node_count, np.inf)
-    if likelihood:
-        strength[inner] = (total[inner] - below) / freedom[inner]
-    else:
-        with np.errstate(divide="ignore"):
-            strength[inner] = rows[inner] * np.log(total[inner] / below)
+    strength[inner] = 2 * np.log(2.0) * (before - after) / freedom[inner]
     return strength
 
 
+def _variance_strength(tree: Any) -> Floats:
+    """n times the decrease of the logarithm of the variance, at every split; variances below 1e-12 are rounding."""
+    inner, before, after = _impurities(tree)
+    rows = tree.weighted_n_node_samples[inner]
+    strength = np.full(tree.node_count, np.inf)
+    strength[inner] = rows * np.log(np.maximum(before, 1e-12 * rows) / np.maximum(after, 1e-12 * rows))
+    return strength
+
+
+def _impurities(tree: Any) -> tuple[Integers, Floats, Floats]:
+    """The nodes that are split, and their rows times impurity before and after the split."""
+    inner = np.flatnonzero(tree.children_left >= 0)
+    total = tree.weighted_n_node_samples * tree.impurity
+    return inner, total[inner], total[tree.children_left[inner]] + total[tree.children_right[inner]]
+
+
 def _quantile(freedom: Floats, share: float) -> Floats:
-    """The chi-square value that ``share`` of draws exceed, over its degrees of freedom (PNAS 17, 1931, 684)."""
+    """The chi-square value that ``share`` of draws exceed, over its degrees of freedom.
+
+    Wilson and Hilferty's approximation (PNAS 17, 1931, 684), good to a few percent even for one degree.
+    """
     spread = 2 / (9 * freedom)
-    return np.maximum(1 - spread + NormalDist().inv_cdf(1 - share) * np.sqrt(spread), 0.0) ** 3
+    quantile: Floats = np.maximum(1 - spread + NormalDist().inv_cdf(1 - share) * np.sqrt(spread), 0.0) ** 3
+    return quantile
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,23 +162,22 @@ class ConditionalTree:
     """Splits, and the codes of the training rows counted at each leaf.
 
     ``rows`` are the training rows of each node. ``codes`` and ``counts`` are the cells of all leaves side by side, in
-    such an order that the rows of any node are one run of cells. ``handed`` is the probability with which a row that
-    reached a node is drawn from its parent instead (and from there, again, from the grandparent).
+    such an order that the rows of any node are one run of cells.
+
+    A row that reached a node is drawn from its parent instead (and from there, again, from the grandparent) with
+    probability ``shrinkage`` over the strength of the split between them; with 1 that is James and Stein's factor.
+    Where a split says little, the leaf borrows from its sibling; a clear split keeps its word.
     """
 
     splits: Splits
     rows: Integers
     codes: Integers
     counts: Integers
-    handed: Floats
+    shrinkage: float
 
     @classmethod
     def of(cls, splits: Splits, predictors: NDArray[Any], codes: Integers, shrinkage: float) -> Self:
-        """Counts ``codes`` of the rows of ``predictors`` at their leaves.
-
-        A node hands a row up with probability ``shrinkage`` over the strength of the split above it (with 1, James and
-        Stein's factor): where the split says little, the leaf borrows from its sibling; a clear split keeps its word.
-        """
+        """Counts ``codes`` (at least one) of the rows of ``predictors`` at their leaves."""
         leaf = splits.descend(predictors)
         rows = np.bincount(leaf, minlength=len(splits.left))
         for level in reversed(splits.levels()):
@@ -162,9 +185,15 @@ class ConditionalTree:
             rows[inner] = rows[splits.left[inner]] + rows[splits.right[inner]]
         size = int(codes.max()) + 1
         cells, counts = np.unique(_runs(splits, rows)[leaf] * size + codes, return_counts=True)
-        handed = np.minimum(1.0, shrinkage / np.maximum(splits.strength[splits.parent], 1e-12))
+        return cls(splits, rows, cells % size, counts, shrinkage)
+
+    @cached_property
+    def handed(self) -> Floats:
+        """The probability with which a row at each node is drawn from the parent instead; 0 at the root."""
+        strength = self.splits.strength[self.splits.parent]
+        handed = np.divide(self.shrinkage, strength, out=np.ones(len(strength)), where=strength > self.shrinkage)
         handed[0] = 0.0
-        return cls(splits, rows, cells % size, counts, handed)
+        return handed
 
     @cached_property
     def first(self) -> Integers:

@@ -10,7 +10,7 @@ from typing import Any
 from models import generators, joins, measures, partitioners
 from models.errors import Fault, SpecError
 from models.schema import Column, Role, Schema
-from models.trace import treatment
+from models.column_trace import treatment
 from tasks.kinds import spec_json_schema
 from tasks.profiles import draft
 from tasks.sources import Source, catalog, suffix_kind

@@ -8,7 +8,7 @@ from typing import Any
 from models.errors import Fault, SpecError, nearest
 from models.manifest import Manifest
 from models.schema import Column
-from models.trace import ColumnTrace, treatment
+from models.column_trace import ColumnTrace, treatment
 from tasks.lineage import read_events
 from tasks.release import latest
 from tasks.spec import Plan, load

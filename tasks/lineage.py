@@ -20,7 +20,7 @@ from uuid import UUID, uuid5
 
 from models.errors import Fault, ParquetryError, StateError
 from models.manifest import Manifest
-from models.trace import ColumnTrace
+from models.column_trace import ColumnTrace
 
 if TYPE_CHECKING:
     from openlineage.client.event_v2 import RunEvent

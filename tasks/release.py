@@ -25,7 +25,7 @@ from models.finding import Verdict
 from models.manifest import FORMAT, CodeFacts, Manifest, PublishedFile, SourceFacts
 from models.schema import Schema
 from models.spec import parse_schema
-from models.trace import traces
+from models.column_trace import traces
 from tasks.codec import breaches
 from tasks.templates import render
 from tasks.spec import Plan

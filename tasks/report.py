@@ -14,7 +14,7 @@ from typing import Any
 from models.auditing import Audit
 from models.finding import Finding, Group, Unit, Verdict
 from models.partition import Partition
-from models.portrait import Marginal, Portrait
+from models.portrait import Portrait
 from models.validation import Validation
 from tasks.templates import render
 
@@ -28,21 +28,22 @@ MEANING = {
     Verdict.INCONCLUSIVE: "The rows are withheld: what was not shown to be safe is not published.",
 }
 GROUPS = {
-    Group.PRIVACY: ("Privacy", "Does the table give away more about people that were learned from than about people that were not?"),
+    Group.PRIVACY: ("Privacy", "Does the table tell more about people whom models learned from than about others?"),
     Group.FIDELITY: ("Fidelity", "Do the columns, and pairs of columns, look like the real ones?"),
     Group.USEFULNESS: ("Usefulness", "Do conclusions drawn from the table hold for real people?"),
 }
 CANNOT_SAY = (
-    "It is no proof of safety. It ran the attacks listed above and no others. Someone who knows the generator's settings, or who can "
-    "train copies of it, may tell more than distances between rows do; linking with registers kept elsewhere was not tried.",
-    "Averages speak of groups. A person who is unlike everybody else may be at a higher risk than the figures for all people say.",
-    "A leak smaller than the intervals shown would not have been seen. With more held-out rows the intervals become narrower.",
-    "No differential privacy holds for the table from end to end. Whatever joins the parts, and any split that looks at associations, "
-    "read real rows without noise. All parts describe the same people, so where generators have privacy budgets these add up; they do "
-    "not apply to each part alone.",
-    "It speaks of one release. Several releases about the same people tell more together than each of them alone.",
-    "The limits are the project's policy: no official body has set figures for attacks on synthetic rows. Precedents for the size of "
-    "a cell that may be shown (such as 10 or 11 people, or a chance of 0.09) guide the groups in the pictures, not these limits.",
+    "It is no proof of safety. It ran the attacks listed above and no others. Someone who knows the generator's "
+    "settings, or who can train copies of it, may find more than distances between rows tell. Linking with registers "
+    "kept elsewhere was not tried.",
+    "Its figures are about groups. A person who is unlike everybody else may be at a higher risk than they say.",
+    "It cannot see a leak that is smaller than the intervals shown. More held-out rows make the intervals narrower.",
+    "No differential privacy holds for the table from end to end: whatever joins the parts, and any split that looks "
+    "at associations, read real rows without noise. All parts describe the same people; if their generators have "
+    "privacy budgets, these add up.",
+    "It is about one release. Several releases about the same people tell more together than each of them alone.",
+    "Its limits are the project's policy. Official precedents exist for how few people a published cell may show (10 "
+    "or 11, a chance of 0.09), and the pictures keep to the schema's k; for attacks on synthetic rows there is none.",
 )
 
 
@@ -105,12 +106,13 @@ def _said(report: Report) -> dict[str, Any]:
         "name": report.name,
         "verdict": str(audit.verdict),
         "reason": audit.reason,
+        "worth": audit.worth,
         "rows": {"training": audit.training_rows, "holdout": audit.holdout_rows, "synthetic": audit.synthetic_rows},
         "columns": audit.columns,
         "gated": len(audit.gated),
         "passed": len(audit.having(Verdict.PASS)),
         "findings": [_published(finding) for finding in audit.findings],
-        "partition": {"reason": partition.reason, "ratio": None if partition.ratio is None else round(partition.ratio, 3)},
+        "partition": {"reason": partition.reason, "ratio": _rounded(partition.ratio, 3)},
         "parts": [
             {"name": part.name, "generator": report.generators.get(part.name), "columns": list(part.columns)}
             for part in partition.parts
@@ -125,20 +127,24 @@ def _published(finding: Finding) -> dict[str, Any]:
     """A finding with its figures rounded. ``shown`` is the plain figure of the synthetic rows; where ``excess`` is
     true, the estimate is how far that goes beyond the control.
     """
-
-    def rounded(value: float | None) -> float | None:
-        return None if value is None or not isfinite(value) else round(value, finding.unit.decimals) + 0.0
-
     low, high = (finding.interval.low, finding.interval.high) if finding.interval else (None, None)
+    figures = {
+        "shown": finding.estimate if finding.observed is None else finding.observed,
+        "control": finding.control, "baseline": finding.baseline,
+        "estimate": finding.estimate, "low": low, "high": high, "limit": finding.limit,
+    }
     return {
         "measure": finding.measure, "group": str(finding.group), "name": finding.name, "where": finding.where,
         "title": finding.title, "question": finding.question, "unit": str(finding.unit),
-        "shown": rounded(finding.observed if finding.observed is not None else finding.estimate),
-        "control": rounded(finding.control), "baseline": rounded(finding.baseline), "estimate": rounded(finding.estimate),
-        "excess": finding.observed is not None, "low": rounded(low), "high": rounded(high), "limit": rounded(finding.limit), "n": finding.n,
-        "verdict": None if finding.verdict is None else str(finding.verdict), "remark": finding.remark,
-        "source": finding.source,
+        **{name: _rounded(value, finding.unit.decimals) for name, value in figures.items()},
+        "excess": finding.observed is not None, "n": finding.n,
+        "verdict": None if finding.verdict is None else str(finding.verdict),
+        "remark": finding.remark, "source": finding.source,
     }
+
+
+def _rounded(value: float | None, decimals: int) -> float | None:
+    return None if value is None or not isfinite(value) else round(value, decimals) + 0.0
 
 
 def _say(finding: Mapping[str, Any], figure: str) -> str:
@@ -235,7 +241,9 @@ def _maps(portrait: Portrait | None) -> dict[str, Any] | None:
         "real": [[real[i][j] for j in kept] for i in kept],
         "synthetic": [[drawn[i][j] for j in kept] for i in kept],
         "difference": [[round(abs(drawn[i][j] - real[i][j]), 2) for j in kept] for i in kept],
-        "worst": [{"one": names[j], "other": names[i], "real": real[i][j], "synthetic": drawn[i][j]} for _, i, j in pairs[:6]],
+        "worst": [
+            {"one": names[j], "other": names[i], "real": real[i][j], "synthetic": drawn[i][j]} for _, i, j in pairs[:6]
+        ],
     }
 
 

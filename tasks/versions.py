@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import shlex
 import subprocess
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -122,7 +123,7 @@ def _stage(stage: Stage, outline: Outline, here: Workspace, outs: Collection[str
     deps = [out for out in outs if any(PurePosixPath(path).is_relative_to(out) for path in reads)]
     sections = [name for name in stage.sections if name in outline.sections]
     return {
-        "cmd": f"python -m flows run {outline.spec} --only {stage.name}",
+        "cmd": f"python -m flows run {shlex.quote(outline.spec)} --only {stage.name}",
         "deps": [*outline.contract, *deps],
         **({"params": [{outline.spec: sections}]} if sections else {}),
         "outs": [_out(path.as_posix()) for path in stage.writes(here)],
@@ -275,6 +276,11 @@ class Versions:
             return
         with _repository(self.root) as repo:
             repo.commit(stage.name, force=True)
+
+    def recorded(self, stage: Stage) -> bool:
+        """Whether dvc.lock knows a result of ``stage``; not so if the stage was done before there was a history."""
+        path = self.root / "dvc.lock"
+        return path.is_file() and stage.name in (yaml.safe_load(path.read_text()) or {}).get("stages", {})
 
     def tagged(self, name: str, number: int) -> bool:
         """Whether the version history has this release."""

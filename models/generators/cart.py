@@ -6,9 +6,9 @@ code of the schema's bins or levels was seen there, never a donor's value.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,23 +20,30 @@ from models.errors import Fault, SynthesisError, nearest
 from models.generators import Generator, Sampler
 from models.randomness import Seed
 from models.schema import Column
-from models.state import State
+from models.state import State, packed, unpacked
 from models.table import Floats, Integers, Table
-from models.trees import ConditionalTree, Splits, grow
+from models.trees import ConditionalTree, Growth, Splits, grow
 
 CLASSES = 32
-"""So many of a column's codes are told apart when splits are looked for, the commonest first; leaves tell all apart."""
+"""So many levels of a column are told apart when it is split, the commonest first; its leaves tell all apart."""
 
 LOOKED_AT = 4_000
 """So many rows decide which columns are the most associated."""
 
+FORMAT = 1
+SPLITS = ("feature", "threshold", "left", "right", "strength")
+COUNTED = ("rows", "codes", "counts")
+
+NATURAL = np.zeros(0, dtype=np.int64)
+"""The view of a column whose codes have an order of their own."""
+
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """How one column is drawn: from the columns ``given``, each seen through its ``views``, by ``tree``.
+    """How one column is drawn: from the columns ``given`` (positions), each seen through its view, by ``tree``.
 
-    A levelled column's view puts its codes (the last one is missing) in the order of what they tell about this one;
-    a number's view is empty, as its codes have an order: its missing value stands below all of them.
+    A levelled column's view puts its codes, the one for missing last, in the order of what they tell about this column.
+    A number's view is empty: its codes have an order, and missing stands below all of them.
     """
 
     column: int
@@ -44,9 +51,212 @@ class Step:
     views: tuple[Integers, ...]
     tree: ConditionalTree
 
-    def predictors(self, codes: Sequence[Integers], counts: Sequence[int]) -> NDArray[np.float32]:
-        """What the tree sees of rows given as codes by column, shape (rows, given)."""
-        seen = np.empty((len(codes[self.column]), len(self.given)), dtype=np.float32)
-        for place, (j, view) in enumerate(zip(self.given, self.views, strict=True)):
-            seen[:, place] = view[codes[j]] if len(view) else np.where(codes[j] == counts[j], -1, codes[j])
-        return seen
+
+class CartSampler(Sampler):
+    """Steps in the order in which the columns are drawn."""
+
+    def __init__(self, codes: tuple[Codes, ...], steps: tuple[Step, ...]):
+        self.columns = tuple(each.column for each in codes)
+        self.codes = codes
+        self.steps = steps
+
+    def sample(self, n: int, seed: Seed) -> Table:
+        drawn: dict[int, Integers] = {}
+        cells: dict[int, Floats] = {}
+        for step in self.steps:
+            rng = seed.child(self.columns[step.column].name).generator()
+            seen = _seen([drawn[j] for j in step.given], step.views, [self.codes[j].count for j in step.given], n)
+            drawn[step.column] = step.tree.draw(seen, rng)
+            cells[step.column] = self.codes[step.column].decode(drawn[step.column], rng)
+        return Table.of(self.columns, [cells[j] for j in range(len(self.columns))], n)
+
+    def state(self) -> State:
+        trees = [step.tree for step in self.steps]
+        parts: dict[str, list[NDArray[Any]]] = {
+            "given": [np.array(step.given, dtype=np.int64) for step in self.steps],
+            "views": [view for step in self.steps for view in step.views] or [NATURAL],
+            "starts": [each.starts for each in self.codes],
+            "ends": [each.ends for each in self.codes],
+        }
+        parts |= {name: [getattr(tree.splits, name) for tree in trees] for name in SPLITS}
+        parts |= {name: [getattr(tree, name) for tree in trees] for name in COUNTED}
+        arrays = {name: array for key, each in parts.items() for name, array in packed(key, each).items()}
+        facts = {"order": [step.column for step in self.steps], "shrinkage": trees[0].shrinkage}
+        return State("cart", FORMAT, facts, arrays)
+
+    @classmethod
+    def restore(cls, state: State, columns: tuple[Column, ...]) -> Self:
+        state.expect("cart", FORMAT)
+        ranges = zip(unpacked("starts", state.arrays), unpacked("ends", state.arrays), strict=True)
+        codes = tuple(Codes.of(column, each) for column, each in zip(columns, ranges, strict=True))
+        views = iter(unpacked("views", state.arrays))
+        given = [tuple(each.tolist()) for each in unpacked("given", state.arrays)]
+        steps = [
+            Step(column, others, tuple(next(views) for _ in others), tree)
+            for column, others, tree in zip(state.facts["order"], given, _trees(state), strict=True)
+        ]
+        return cls(codes, tuple(steps))
+
+
+class Cart(Generator):
+    """Classification and regression trees, one column after the other.
+
+    A missing value is one more code of its column: it is drawn like any other, depending on the columns before, and
+    tells the columns after as much as a value does.
+    """
+
+    kind: Literal["cart"] = "cart"
+    min_leaf: int = Field(default=15, ge=1, description="so many training rows a leaf has at least")
+    k: int = Field(default=10, ge=1, description="so many training rows a range of numbers has at least, peaks apart")
+    significance: float = Field(
+        default=0.05, gt=0, lt=1, description="a split stays if chance would rarely do as well: the test's level"
+    )
+    shrinkage: float = Field(
+        default=1.0, ge=0, description="how much of a doubtful split is taken back: 0 nothing, 1 what James and Stein would"
+    )
+    predictors: int = Field(
+        default=20, ge=1, description="so many columns at most decide about another, the most associated ones"
+    )
+    order: Literal["schema", "by_association"] | tuple[str, ...] = Field(
+        default="schema",
+        description="in which columns are drawn: schema; by_association (each the closest to one before); or names, "
+        "which come first",
+    )
+
+    sampler = CartSampler
+
+    def fit(self, table: Table, seed: Seed) -> CartSampler:
+        codes = tuple(
+            Codes.of(column).shared(table.values[:, j], self.k) for j, column in enumerate(table.columns)
+        )
+        coded = [each.encode(table.values[:, j]) for j, each in enumerate(codes)]
+        strength = self._strength(table, seed.child("association"))
+        order = self._order(table.columns, strength)
+        steps = []
+        for place, j in enumerate(order):
+            given = _strongest(strength[j], order[:place], self.predictors)
+            steps.append(self._step(j, given, codes, coded, seed.child(table.columns[j].name)))
+        return CartSampler(codes, tuple(steps))
+
+    def width(self, columns: tuple[Column, ...]) -> int:
+        """Every column's code, and what the widest tree sees beside them."""
+        return len(columns) + min(len(columns), self.predictors)
+
+    def _strength(self, table: Table, seed: Seed) -> Floats:
+        """Associations of all pairs of columns, or zeros where nothing depends on them."""
+        count = len(table.columns)
+        if self.order != "by_association" and count <= self.predictors + 1:
+            return np.zeros((count, count))
+        if len(table) > LOOKED_AT:
+            table = table.take(np.sort(seed.generator().choice(len(table), LOOKED_AT, replace=False)))
+        return association(table)
+
+    def _order(self, columns: tuple[Column, ...], strength: Floats) -> list[int]:
+        names = [column.name for column in columns]
+        if self.order == "schema":
+            return list(range(len(columns)))
+        if self.order == "by_association":
+            return _spanning(strength)
+        unknown = [name for name in self.order if name not in names]
+        if unknown:
+            found = "'order' names no column of this part"
+            raise SynthesisError(Fault(name, found, nearest(name, names)) for name in unknown)
+        first = [names.index(name) for name in dict.fromkeys(self.order)]
+        return [*first, *(j for j in range(len(columns)) if j not in first)]
+
+    def _step(
+        self, column: int, given: tuple[int, ...], codes: Sequence[Codes], coded: Sequence[Integers], seed: Seed
+    ) -> Step:
+        """Rows that lack a value which the column must have teach nothing; without any row, all codes are as likely."""
+        known = coded[column] < codes[column].size
+        mine, others = coded[column][known], [coded[j][known] for j in given]
+        if not len(mine):
+            mine, given, others = np.arange(codes[column].size), (), []
+        target = _scores(mine, codes[column].count) if codes[column].column.numeric else _classes(mine)
+        views = tuple(
+            NATURAL if codes[j].column.numeric else _view(other, codes[j].count + 1, target, self.min_leaf)
+            for j, other in zip(given, others, strict=True)
+        )
+        seen = _seen(others, views, [codes[j].count for j in given], len(mine))
+        splits = grow(seen, target, Growth(self.min_leaf, self.significance), seed.integer())
+        return Step(column, given, views, ConditionalTree.of(splits, seen, mine, self.shrinkage))
+
+
+def _trees(state: State) -> Iterator[ConditionalTree]:
+    """The trees of a stored sampler, in its order."""
+    splits = zip(*(unpacked(name, state.arrays) for name in SPLITS), strict=True)
+    counted = zip(*(unpacked(name, state.arrays) for name in COUNTED), strict=True)
+    for shape, (rows, codes, counts) in zip(splits, counted, strict=True):
+        yield ConditionalTree(Splits(*shape), rows, codes, counts, state.facts["shrinkage"])
+
+
+def _seen(
+    codes: Sequence[Integers], views: Sequence[Integers], counts: Sequence[int], rows: int
+) -> NDArray[np.float32]:
+    """What a tree sees of columns given as codes, shape (rows, columns)."""
+    seen = np.empty((rows, len(codes)), dtype=np.float32)
+    for place, (each, view, count) in enumerate(zip(codes, views, counts, strict=True)):
+        seen[:, place] = view[each] if len(view) else np.where(each == count, -1, each)
+    return seen
+
+
+def _strongest(strength: Floats, candidates: Sequence[int], most: int) -> tuple[int, ...]:
+    """At most ``most`` of ``candidates``, those of greatest ``strength``, in their given order."""
+    if len(candidates) <= most:
+        return tuple(candidates)
+    chosen = set(np.argsort(-strength[list(candidates)], kind="stable")[:most].tolist())
+    return tuple(j for place, j in enumerate(candidates) if place in chosen)
+
+
+def _spanning(strength: Floats) -> list[int]:
+    """All columns: first that of the greatest sum of associations, then always the one closest to any before it."""
+    order = [int(strength.sum(axis=1).argmax())]
+    closest = strength[order[0]].copy()
+    while len(order) < len(strength):
+        closest[order] = -1.0
+        order.append(int(closest.argmax()))
+        closest = np.maximum(closest, strength[order[-1]])
+    return order
+
+
+def _classes(codes: Integers) -> Integers:
+    """Codes as at most CLASSES classes, the commonest by themselves and the others together."""
+    counts = np.bincount(codes)
+    order = np.argsort(-counts, kind="stable")
+    label = np.empty(len(counts), dtype=np.int64)
+    label[order] = np.minimum(np.arange(len(counts)), CLASSES - 1)
+    return label[codes]
+
+
+def _scores(codes: Integers, count: int) -> Floats:
+    """Mid-ranks of the codes, and where any is missing whether it is, each of mean 0 and variance 1 (or all 0)."""
+    missing = codes == count
+    counts = np.bincount(codes, minlength=count + 1)[:count]
+    middle = np.append(np.cumsum(counts) - counts / 2, 0.0)
+    middle[count] = (~missing * middle[codes]).sum() / max(1, counts.sum())
+    columns = [middle[codes], missing.astype(np.float64)] if missing.any() else [middle[codes]]
+    scores = np.stack(columns, axis=1)
+    scores -= scores.mean(axis=0)
+    spread = scores.std(axis=0)
+    return scores / np.where(spread > 0, spread, 1.0)
+
+
+def _view(codes: Integers, size: int, target: NDArray[Any], least: int) -> Integers:
+    """The place of each of ``size`` codes in the order of what it tells about ``target`` (classes or scores).
+
+    The order is that of the first principal direction of the codes' mean profiles: for two classes or one score, the
+    mean itself, which is where the best split in two lies (Breiman et al. 1984, theorem 4.5). Profiles are shrunk by
+    ``least`` rows towards the overall mean; a code of fewer rows says nothing and stands there.
+    """
+    rows = np.bincount(codes, minlength=size)
+    if target.ndim == 1:
+        classes = int(target.max()) + 1
+        sums = np.bincount(codes * classes + target, minlength=size * classes).reshape(size, classes)
+        share = sums.sum(axis=0) / len(target)
+        profile = (sums - np.outer(rows, share)) / np.sqrt(np.maximum(share * (1 - share), 1 / len(target)))
+    else:
+        profile = np.stack([np.bincount(codes, weights=score, minlength=size) for score in target.T], axis=1)
+    profile /= (rows + least)[:, None]
+    profile[rows < least] = 0.0
+    direction = np.linalg.eigh(profile.T @ (rows[:, None] * profile))[1][:, -1]
+    return np.unique(profile @ direction, return_inverse=True)[1]

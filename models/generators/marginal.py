@@ -1,4 +1,4 @@
-"""Independent columns: each drawn from its own histogram, with no dependence at all. The honest floor to compare with."""
+"""Independent columns, each drawn from its own histogram: no dependence at all, the floor to compare with."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from models.bins import Codes, frequencies
 from models.generators import Generator, Sampler
 from models.randomness import Seed
 from models.schema import Column
-from models.state import State
+from models.state import State, packed, unpacked
 from models.table import Floats, Table
 
 
@@ -31,16 +31,12 @@ class MarginalSampler(Sampler):
         return Table.of(self.columns, cells, n)
 
     def state(self) -> State:
-        return State(
-            kind="marginal",
-            version=1,
-            arrays={"sizes": np.array([len(shares) for shares in self.shares]), "shares": np.concatenate(self.shares)},
-        )
+        return State("marginal", 1, arrays=packed("shares", self.shares))
 
     @classmethod
     def restore(cls, state: State, columns: tuple[Column, ...]) -> Self:
         state.expect("marginal", 1)
-        return cls(columns, tuple(np.split(state.arrays["shares"], np.cumsum(state.arrays["sizes"])[:-1])))
+        return cls(columns, tuple(unpacked("shares", state.arrays)))
 
 
 class Marginal(Generator):

@@ -18,11 +18,11 @@ from models.schema import Frozen
 from models.table import Floats, Table
 
 SOURCE = (
-    "Project policy: no official body gives a figure for copies in synthetic tables. A copy counts where the real row is "
-    "unique, as in the replicated uniques of statistical disclosure control."
+    "Project policy: no official body gives a figure for copies in synthetic tables. A copy counts where the real row "
+    "is unique, as in the replicated uniques of statistical disclosure control."
 )
-EXACT = "How many synthetic rows are, cell by cell, the row of one training person, beyond what chance brings about?"
-NEAR = "How many training people have a synthetic row as close to them as hardly any stranger is, beyond what chance brings about?"
+EXACT = "How many synthetic rows are, cell by cell, the row of one training person, beyond chance?"
+NEAR = "How many training people have a synthetic row as close to them as hardly any stranger is, beyond chance?"
 
 
 class Ceilings(Frozen):
@@ -59,7 +59,7 @@ class Copies(Measure):
     whole: Ceilings = Ceilings(exact=0.001, near=0.005)
     parts: Ceilings = Ceilings(exact=0.01, near=0.01)
     tolerance: float = Field(default=0.1, ge=0, le=1, description="standard deviations of a match, added to limits")
-    quantile: float = Field(default=0.01, gt=0, lt=1, description="share of held-out people whose distance counts as near")
+    quantile: float = Field(default=0.01, gt=0, lt=1, description="share of held-out people who count as near")
 
     def measure(self, evidence: Evidence, seed: Seed) -> tuple[Finding, ...]:
         return tuple(finding for view in evidence.views for finding in self._of_view(evidence, view))
@@ -69,10 +69,10 @@ class Copies(Measure):
         train, holdout, synthetic = (t.select(columns) for t in (evidence.train, evidence.holdout, evidence.synthetic))
         ratio = len(train) / len(synthetic)
         counts, control = _exact(train, holdout, synthetic)
-        near_counts, near_control = self._near(evidence.closeness[view])
+        near, usual = self._near(evidence.closeness[view])
         return (
             self._finding("Exact copies", EXACT, counts, control, ratio, view, limits.exact, len(holdout)),
-            self._finding("Near copies", NEAR, near_counts, near_control, max(1.0, ratio), view, limits.near, len(holdout)),
+            self._finding("Near copies", NEAR, near, usual, max(1.0, ratio), view, limits.near, len(holdout)),
         )
 
     def _near(self, closeness: Closeness) -> tuple[Floats, Estimate | None]:

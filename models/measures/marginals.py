@@ -23,25 +23,27 @@ class Marginals(Measure):
     Levels: total variation, missing being a level. Numbers: the larger of the Kolmogorov-Smirnov distance of the
     present values and the difference of the missing shares. The distances are facts about the given tables, so they
     have no interval. The worst column is the one that exceeds the held-out rows' distance by most, so that what few
-    rows and many levels bring about by chance is not held against it; by default its excess is gated at 0.2.
+    rows and many levels bring about by chance is not held against it; by default its excess is gated at 0.2. A limit of
+    null reports without gating.
     """
 
     kind: Literal["marginals"] = "marginals"
-    worst: float | None = Field(default=0.2, ge=0, le=1, description="limit of the worst column's excess; null reports only")
-    mean: float | None = Field(default=None, ge=0, le=1, description="limit of the mean distance; null reports only")
+    worst: float | None = Field(default=0.2, ge=0, le=1, description="limit of the worst column's excess")
+    mean: float | None = Field(default=None, ge=0, le=1, description="limit of the mean distance")
 
     def measure(self, evidence: Evidence, seed: Seed) -> tuple[Finding, ...]:
         drawn = column_distances(evidence.train, evidence.synthetic)
         unseen = column_distances(evidence.train, evidence.holdout)
         at = int(np.argmax(drawn - unseen))
         shared: dict[str, Any] = {
-            "measure": self.kind, "group": Group.FIDELITY, "unit": Unit.SHARE, "n": len(evidence.synthetic), "source": SOURCE,
+            "measure": self.kind, "group": Group.FIDELITY, "unit": Unit.SHARE, "n": len(evidence.synthetic),
+            "source": SOURCE,
         }
         known = bool(len(evidence.holdout))
         return (
             Finding(
                 name="Worst column",
-                question="How far is the worst column's distribution from the training rows', beyond what held-out rows show?",
+                question="How far is the worst column's distribution from the real one, beyond chance?",
                 estimate=float(drawn[at] - unseen[at]),
                 observed=float(drawn[at]),
                 control=float(unseen[at]) if known else None,
@@ -51,7 +53,7 @@ class Marginals(Measure):
             ),
             Finding(
                 name="Mean over columns",
-                question="How far are the columns' distributions from the training rows' on average?",
+                question="How far are the columns' distributions from the real ones on average?",
                 estimate=float(drawn.mean()),
                 control=float(unseen.mean()) if known else None,
                 limit=self.mean,

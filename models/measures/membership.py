@@ -17,8 +17,8 @@ from models.randomness import Seed
 from models.table import Floats, Table, stack
 
 SOURCE = (
-    "Project policy: no official body gives a figure for membership attacks on synthetic tables. 0.5 is a coin's guess. "
-    "Distances can miss what attacks that know the generator find (arXiv 2505.01524)."
+    "Project policy: no official body gives a figure for membership attacks on synthetic tables. 0.5 is a coin's "
+    "guess. Distances can miss what attacks that know the generator find (arXiv 2505.01524)."
 )
 CLOSER = "Are synthetic rows closer to the people they were learned from than to people whom no model has seen?"
 UNSEEN = "Were the held-out people really kept from the models, and are they like the training people?"

@@ -33,9 +33,9 @@ class Pairs(Measure):
     """
 
     kind: Literal["pairs"] = "pairs"
-    mean: float | None = Field(default=None, ge=0, le=1, description="limit of the mean difference; null reports only")
-    worst: float | None = Field(default=None, ge=0, le=1, description="limit of the worst difference; null reports only")
-    tables: float | None = Field(default=None, ge=0, le=1, description="limit of the mean distance; null reports only")
+    mean: float | None = Field(default=None, ge=0, le=1, description="limit of the mean difference")
+    worst: float | None = Field(default=None, ge=0, le=1, description="limit of the worst difference")
+    tables: float | None = Field(default=None, ge=0, le=1, description="limit of the mean distance")
     bins: int = Field(default=4, ge=2, le=64, description="coarse classes of a column")
 
     def measure(self, evidence: Evidence, seed: Seed) -> tuple[Finding, ...]:

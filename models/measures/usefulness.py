@@ -18,7 +18,7 @@ from models.schema import Role
 from models.table import Booleans, Floats, Integers, Table
 
 SOURCE = "Train on synthetic, test on real (TSTR); gradient-boosted trees (scikit-learn's HistGradientBoosting)."
-QUESTION = "How much worse do models that learn from synthetic rows predict real people than models that learn from real rows?"
+QUESTION = "How much worse do models predict real people when they learn from synthetic rows instead of real ones?"
 CLASSES = 6
 """So many classes of a target are told apart: the commonest ones, and the rest as one."""
 MOST_CATEGORIES = 255
@@ -109,7 +109,7 @@ def _most_told(train: Table, count: int) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """Rows whose target is known: ``features`` (rows, columns - 1), ``answers`` (rows,), and which features are levels."""
+    """Rows whose target is known: ``features`` (rows, columns - 1), ``answers`` (rows,), which features are levels."""
 
     features: Floats
     answers: Floats

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from models.schema import Column
-from models.table import Table, beside, stack
+from models.table import Table, beside, digest, stack
 
 A = Column(name="a", kind="integer", dtype="int64", bounds=(0, 9))
 B = Column(name="b", kind="integer", dtype="int64", bounds=(0, 9), nullable=True)
@@ -49,3 +49,12 @@ def test_tables_are_put_side_by_side_and_below_one_another():
     assert len(stack([table(), table()])) == 6
     with pytest.raises(ValueError, match="different columns"):
         stack([table(), both])
+
+
+def test_a_digest_tells_tables_apart_by_names_cells_and_order_and_by_nothing_else():
+    assert digest(table()) == digest(table().select(["a", "b"]))
+    assert digest(table()) != digest(table().take(np.array([1, 0, 2])))
+    assert digest(table()) != digest(table().take(slice(0, 2)))
+    assert digest(table().select(["a"])) != digest(Table((B,), table().values[:, :1]))
+    negative = Table((A,), np.array([[-0.0]]))
+    assert digest(negative) == digest(Table((A,), np.array([[0.0]])))

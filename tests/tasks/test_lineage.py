@@ -12,7 +12,7 @@ import pytest
 from models.errors import ContractError, Fault, StateError
 from models.manifest import CodeFacts, Manifest, SourceFacts
 from models.schema import Kind, Role
-from models.trace import ColumnTrace
+from models.column_trace import ColumnTrace
 from tasks.lineage import Dataset, Run, emit, read_events
 
 CANARY = "canary-2718"

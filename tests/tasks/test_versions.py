@@ -13,6 +13,7 @@ import yaml
 from models.errors import SpecError, StateError
 from tasks import versions
 from tasks.spec import Plan, load
+from tasks.stages import STAGES
 from tasks.step import Stage
 from tasks.versions import Outline, Unversioned, Versions, dvc_yaml, publishable, refuse_public
 from tasks.workspace import Workspace
@@ -164,8 +165,6 @@ def test_a_contract_outside_the_workspace_is_no_dependency_and_an_own_suite_insi
 
 
 def test_every_private_output_of_the_pipeline_goes_to_the_vault_and_a_source_is_no_dependency(plan):
-    from tasks.stages import STAGES
-
     said = yaml.safe_load(dvc_yaml(Outline.of(plan, STAGES)))["stages"]
     assert list(said) == ["ingest", "partition", "train", "join", "audit", "release"]
     outs = {path: settings for stage in said.values() for out in stage["outs"] for path, settings in out.items()}
@@ -264,6 +263,7 @@ def test_recording_writes_the_lock_that_dvc_repro_writes_and_dvc_finds_nothing_t
     root = plan.workspace.root
     history = prepared(plan)
     (root / "flows").mkdir()
+    (root / "flows" / "__init__.py").touch()
     (root / "flows" / "__main__.py").write_text(COMMAND)
     for stage in THREE:
         work(root, stage.name)
@@ -275,6 +275,15 @@ def test_recording_writes_the_lock_that_dvc_repro_writes_and_dvc_finds_nothing_t
     dvc(root, "repro")
     assert (root / "dvc.lock").read_bytes() == ours
     assert "?? data/raw" not in git(root, "status", "--porcelain", "--untracked-files=all")
+
+
+def test_a_stage_is_recorded_once_its_result_is_in_the_lock(plan):
+    history = prepared(plan)
+    assert not history.recorded(INGEST)
+    work(history.root, "ingest")
+    history.record(INGEST)
+    assert history.recorded(INGEST)
+    assert not history.recorded(TRAIN)
 
 
 def test_within_dvc_repro_dvc_records_and_nothing_is_tagged(plan, monkeypatch):

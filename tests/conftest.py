@@ -1,0 +1,22 @@
+"""Fixtures that many tests share: worker processes, and a workspace after a whole run."""
+
+import pytest
+from small_world import run_stages, write_workspace
+
+from tasks.parallel import Crew
+from tasks.spec import load
+
+
+@pytest.fixture(scope="session")
+def crew():
+    """Worker processes that are started once."""
+    with Crew() as workers:
+        yield workers
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory, crew):
+    """A workspace after a whole run that published v1; not to be changed (copy it)."""
+    spec = write_workspace(tmp_path_factory.mktemp("finished"))
+    run_stages(spec, crew)
+    return load(spec)

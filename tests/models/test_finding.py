@@ -1,0 +1,77 @@
+"""A finding's verdict is read off the interval, never off the estimate."""
+
+import pytest
+
+from models.finding import Finding, Group, Interval, Unit, Verdict, overall
+
+
+def finding(estimate, low=None, high=None, limit=None, **more):
+    interval = None if low is None else Interval(low=low, high=high)
+    return Finding(measure="m", name="Name", question="?", estimate=estimate, interval=interval, n=100, limit=limit, **more)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [(0.0, 0.1, Verdict.PASS), (0.0, 0.2, Verdict.INCONCLUSIVE), (0.1, 0.2, Verdict.INCONCLUSIVE), (0.11, 0.2, Verdict.FAIL)],
+)
+def test_the_interval_decides(low, high, verdict):
+    assert finding(0.05, low, high, limit=0.1).verdict is verdict
+
+
+def test_without_an_interval_the_estimate_decides():
+    assert finding(0.1, limit=0.1).verdict is Verdict.PASS
+    assert finding(0.2, limit=0.1).verdict is Verdict.FAIL
+
+
+def test_a_finding_without_limit_is_reported_only():
+    assert finding(0.2).verdict is None
+    assert not finding(0.2).gated
+
+
+@pytest.mark.parametrize("estimate", [None, float("nan"), float("inf")])
+def test_what_could_not_be_computed_is_inconclusive(estimate):
+    assert finding(estimate, limit=0.1).verdict is Verdict.INCONCLUSIVE
+
+
+def test_an_endless_interval_is_inconclusive_and_says_so():
+    endless = finding(0.0, float("-inf"), float("inf"), limit=0.1)
+    assert endless.verdict is Verdict.INCONCLUSIVE
+    assert endless.remark == "its precision could not be determined"
+
+
+def test_an_inconclusive_finding_tells_how_many_rows_would_decide_it():
+    half_as_wide = finding(0.0, -0.2, 0.2, limit=0.1)
+    assert half_as_wide.rows_needed == 400
+    assert "about 400" in half_as_wide.remark
+
+
+def test_more_rows_do_not_help_an_estimate_beyond_the_limit():
+    beyond = finding(0.12, 0.05, 0.2, limit=0.1)
+    assert beyond.rows_needed is None
+    assert "cannot prove" in beyond.remark
+
+
+def test_a_reason_is_the_remark_and_a_decided_finding_has_none():
+    assert finding(None, limit=0.1, reason="no rows").remark == "no rows"
+    assert finding(0.0, 0.0, 0.05, limit=0.1).remark == ""
+    assert finding(0.0, 0.0, 0.05, limit=0.1).rows_needed is None
+
+
+def test_a_title_names_the_place():
+    assert finding(0.1, where="part a").title == "Name, part a"
+
+
+def test_figures_are_published_rounded():
+    assert Unit.SHARE.say(0.012345) == "1.23 %"
+    assert Unit.SCORE.say(0.51249) == "0.512"
+    assert Unit.SCORE.say(-0.0001) == "0.000"
+    assert Unit.SHARE.say(None) == "not known"
+
+
+def test_the_gate_fails_closed():
+    passed, failed, undecided = (finding(0, low, high, limit=0.1) for low, high in ((0, 0.1), (0.2, 0.3), (0, 0.3)))
+    assert overall([passed, passed]) is Verdict.PASS
+    assert overall([passed, undecided]) is Verdict.INCONCLUSIVE
+    assert overall([undecided, failed, passed]) is Verdict.FAIL
+    assert overall([finding(0.0, group=Group.FIDELITY)]) is Verdict.INCONCLUSIVE
+    assert overall([]) is Verdict.INCONCLUSIVE

@@ -1,0 +1,130 @@
+"""The stages make what the pure functions make; a failed part is named, and finished ones are kept."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+from small_world import CANARY_INCOME, CANARY_NAME, SPEC, run_stages, write_workspace
+
+from models.errors import SynthesisError
+from models.spec import parse_spec
+from models.synthesis import Recipe, synthesize
+from tasks.codec import decode, encode
+from tasks.spec import load
+from tasks.stages import INGEST, JOIN, PARTITION, TRAIN
+from tasks.store import read_state, read_table
+from tasks.synthesis import PartWork, fit, read_partition, training_rows
+
+MADE = (INGEST, PARTITION, TRAIN, JOIN)
+
+
+@pytest.fixture
+def workspace(finished, tmp_path):
+    root = tmp_path / "workspace"
+    shutil.copytree(finished.workspace.root, root)
+    return load(root / "spec.yaml")
+
+
+def test_the_pipeline_equals_the_function(finished):
+    spec = finished.spec
+    recipe = Recipe(spec.partition, spec.generator, spec.generators, spec.join)
+    train = training_rows(finished)
+    seed = finished.workspace.seed()
+    made = synthesize(train, recipe, len(train), seed)
+    table = decode(made.joined.table, finished.schema, seed.child("identifiers"))
+    assert read_table(finished.workspace.synthetic).equals(table)
+
+
+@pytest.mark.parametrize("generator", ["marginal", "copula", "cart"])
+def test_the_same_seed_makes_the_same_bytes_and_another_seed_others(tmp_path, crew, generator):
+    made = []
+    for name, seed in (("a", "1" * 64), ("b", "1" * 64), ("c", "2" * 64)):
+        spec = write_workspace(tmp_path / name, generator=generator, join={"kind": "validated"})
+        workspace = load(spec).workspace
+        workspace.secret.mkdir(parents=True)
+        (workspace.secret / "seed").write_text(seed)
+        run_stages(spec, crew, MADE)
+        made.append(workspace.synthetic.read_bytes())
+    assert made[0] == made[1] != made[2]
+
+
+def test_a_sampler_is_numbers_and_facts_and_holds_no_value_of_the_canary(finished):
+    for part in read_partition(finished).parts:
+        folder = finished.workspace.sampler(part.name)
+        assert {file.name for file in folder.iterdir()} == {"state.json", "arrays.safetensors"}
+        state = read_state(folder)
+        assert CANARY_NAME not in json.dumps(state.facts)
+        assert not any(np.any(np.isclose(array.astype(float), CANARY_INCOME)) for array in state.arrays.values())
+
+
+def test_a_part_that_was_trained_before_is_kept(workspace, crew):
+    samplers = workspace.workspace.samplers
+    before = {path: path.stat().st_mtime_ns for path in samplers.rglob("*.safetensors")}
+    shutil.rmtree(samplers / "habits")
+    assert "train" in run_stages(workspace.path, crew)
+    after = {path: path.stat().st_mtime_ns for path in samplers.rglob("*.safetensors")}
+    assert after[samplers / "money" / "arrays.safetensors"] == before[samplers / "money" / "arrays.safetensors"]
+    assert after[samplers / "habits" / "arrays.safetensors"] != before[samplers / "habits" / "arrays.safetensors"]
+
+
+def test_a_sampler_that_was_changed_by_hand_is_trained_again(workspace, crew):
+    state = workspace.workspace.sampler("money") / "state.json"
+    before = state.read_bytes()
+    state.write_bytes(before.replace(b"marginal", b"marginla"))
+    run_stages(workspace.path, crew)
+    assert state.read_bytes() == before
+
+
+def test_parts_of_an_earlier_partition_are_forgotten(workspace, crew):
+    write_workspace(workspace.workspace.root, partition={"kind": "clustered", "parts": 2})
+    run_stages(workspace.path, crew, MADE)
+    folders = {path.name for path in workspace.workspace.samplers.iterdir() if not path.name.startswith(".")}
+    assert folders == {"part-1", "part-2"}
+
+
+def test_a_failing_part_is_named_and_the_other_one_is_kept(workspace, crew):
+    plan = workspace
+    shutil.rmtree(plan.workspace.samplers)
+    plan.workspace.samplers.mkdir()
+    (plan.workspace.samplers / "habits").write_text("a file where a folder should be")
+    with pytest.raises(SynthesisError, match="habits") as refusal:
+        run_stages(plan.path, crew)
+    assert "money" not in str(refusal.value)
+    assert (plan.workspace.samplers / "money" / "state.json").is_file()
+
+
+def test_a_join_that_accepts_nothing_is_an_error_that_says_what_to_do(tmp_path, crew):
+    never = {"kind": "validated", "threshold": {"kind": "fixed", "value": 1.0}, "rounds": 1, "draws": 1}
+    dependent = {"kind": "given", "parts": {"age": ["age", "sex", "visit"], "income": ["income", "smoker"]}}
+    spec = write_workspace(tmp_path, join=never, partition=dependent)
+    with pytest.raises(SynthesisError, match="0 of 420 rows were joined .*lower the threshold's floor"):
+        run_stages(spec, crew, MADE)
+    assert not load(spec).workspace.joined.exists()
+
+
+def test_rows_released_are_as_many_as_were_asked_for_and_numbered_anew(tmp_path, crew):
+    spec = write_workspace(tmp_path, rows=37)
+    run_stages(spec, crew, MADE)
+    made = read_table(load(spec).workspace.synthetic)
+    assert made.num_rows == 37
+    assert made["person"].to_pylist()[:2] == ["P-00001", "P-00002"]
+    assert made.schema.names == ["person", "age", "sex", "income", "smoker", "visit"]
+
+
+def test_no_pool_outlives_the_join(finished):
+    assert not list(finished.workspace.data.rglob("*.npy"))
+
+
+def test_fitting_alone_reads_all_it_needs_from_the_workspace(workspace):
+    fit(PartWork(workspace.path, "money"))
+    assert read_state(workspace.workspace.sampler("money")).kind == "marginal"
+
+
+def test_synthesis_depends_on_the_recipe_alone_not_on_other_sections(finished):
+    train = training_rows(finished)
+    spec = parse_spec({**SPEC, "name": "other", "audit": {}})
+    recipe = Recipe(spec.partition, spec.generator, spec.generators, spec.join)
+    one = synthesize(train, recipe, 50, finished.workspace.seed())
+    two = synthesize(encode(read_table(finished.workspace.train), finished.schema), recipe, 50, finished.workspace.seed())
+    assert np.array_equal(one.joined.table.values, two.joined.table.values, equal_nan=True)
