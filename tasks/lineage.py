@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID, uuid5
 
+from models.column_trace import ColumnTrace
 from models.errors import Fault, ParquetryError, StateError
 from models.manifest import Manifest
-from models.column_trace import ColumnTrace
 
 if TYPE_CHECKING:
     from openlineage.client.event_v2 import RunEvent

@@ -66,12 +66,16 @@ def carry_out(stage: Stage, job: Job) -> Outcome:
     key = fingerprint(stage, job)
     workspace = job.plan.workspace
     if is_fresh(stage, job, key):
+        if isinstance(job.versions, Versions) and not job.versions.recorded(stage):
+            job.versions.record(stage)
         stage.afterwards(job)
         return Outcome(stage.name, fresh=True)
     with Told(stage, job), Sealed(stage.name, workspace.secret):
         stage.work(job)
     if isinstance(job.versions, Versions):
         job.versions.record(stage)
+    else:
+        versions.blind(stage.writes(workspace), workspace)
     write_json({"key": key, "outputs": _hashes(stage.writes(workspace), workspace)}, workspace.records / f"{stage.name}.json")
     stage.afterwards(job)
     return Outcome(stage.name, fresh=False)

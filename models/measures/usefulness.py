@@ -72,7 +72,7 @@ class Usefulness(Measure):
             with_real, with_drawn = real.value(weights), drawn.value(weights)
             if with_real is not None and with_drawn is not None:
                 losses.append(with_real - with_drawn)
-        if len(losses) < self.draws / 2:
+        if len(losses) < 0.9 * self.draws:
             return Interval(low=-np.inf, high=np.inf)
         return Interval(low=float(np.quantile(losses, 0.025)), high=float(np.quantile(losses, 0.975)))
 

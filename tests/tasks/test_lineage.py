@@ -9,10 +9,10 @@ from uuid import UUID
 
 import pytest
 
+from models.column_trace import ColumnTrace
 from models.errors import ContractError, Fault, StateError
 from models.manifest import CodeFacts, Manifest, SourceFacts
 from models.schema import Kind, Role
-from models.column_trace import ColumnTrace
 from tasks.lineage import Dataset, Run, emit, read_events
 
 CANARY = "canary-2718"

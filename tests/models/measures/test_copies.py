@@ -1,0 +1,121 @@
+"""Planted copies are found where they are, and rows of strangers are not taken for copies."""
+
+import numpy as np
+import pytest
+from crowd import TWO_PARTS, cells, crowd, evidence, found, independent, shuffled
+
+from models.errors import SpecError
+from models.evidence import Evidence
+from models.finding import Verdict
+from models.measures import catalog
+from models.measures.copies import Copies
+from models.partition import Part, Partition
+from models.randomness import Seed
+from models.schema import Column
+from models.table import Table, stack
+
+TRAIN, HOLDOUT, FRESH = crowd(400, 1), crowd(400, 2), crowd(400, 3)
+SEED = Seed.of(1)
+
+
+def measured(synthetic, **more):
+    return Copies(**more).measure(evidence(synthetic, train=TRAIN, holdout=HOLDOUT, partition=TWO_PARTS), SEED)
+
+
+@pytest.mark.parametrize("copy", [TRAIN, shuffled(TRAIN)], ids=["same order", "shuffled"])
+def test_a_verbatim_copy_fails_in_any_order(copy):
+    findings = measured(copy)
+    exact, near = found(findings, "Exact copies"), found(findings, "Near copies")
+    assert exact.observed == exact.estimate == 1.0
+    assert exact.verdict is near.verdict is Verdict.FAIL
+
+
+def test_strangers_are_no_copies():
+    exact, near = (found(measured(FRESH), name) for name in ("Exact copies", "Near copies"))
+    assert exact.estimate == 0
+    assert exact.verdict is Verdict.PASS
+    assert near.verdict is not Verdict.FAIL
+
+
+def test_a_twentieth_of_copies_fails():
+    exact = found(measured(stack([FRESH.take(slice(20, None)), TRAIN.take(slice(0, 20))])), "Exact copies")
+    assert exact.estimate == pytest.approx(0.05)
+    assert exact.verdict is Verdict.FAIL
+
+
+def test_one_person_copied_often_counts_as_often():
+    exact = found(measured(stack([FRESH.take(slice(40, None)), TRAIN.take(np.zeros(40, dtype=int))])), "Exact copies")
+    assert exact.estimate == pytest.approx(0.1)
+    assert exact.verdict is not Verdict.PASS
+
+
+def test_a_copied_part_that_was_joined_at_random_fails_in_its_part_alone():
+    changed = independent(TRAIN).values.copy()
+    changed[:, :3] = shuffled(TRAIN).values[:, :3]
+    findings = measured(cells(TRAIN, changed))
+    assert found(findings, "Exact copies").verdict is Verdict.PASS
+    assert found(findings, "Exact copies", "part a").verdict is Verdict.FAIL
+    assert found(findings, "Near copies", "part a").verdict is Verdict.FAIL
+
+
+def test_copies_with_a_little_noise_are_near_copies():
+    rng = np.random.default_rng(5)
+    changed = TRAIN.values.copy()
+    changed[:, 1] += rng.normal(0, 200, len(TRAIN))
+    changed[:, 3] += rng.normal(0, 0.15, len(TRAIN))
+    findings = measured(cells(TRAIN, np.round(changed, 2)))
+    assert found(findings, "Exact copies").estimate < 0.05
+    assert found(findings, "Near copies").estimate > 0.8
+    assert found(findings, "Near copies").verdict is Verdict.FAIL
+
+
+def test_a_small_release_counts_its_copies_against_its_own_rows():
+    findings = measured(TRAIN.take(slice(0, 40)))
+    assert found(findings, "Exact copies").estimate == 1.0
+    assert found(findings, "Near copies").estimate == pytest.approx(1.0, abs=0.1)
+    assert found(findings, "Near copies").verdict is Verdict.FAIL
+
+
+def test_typical_rows_are_near_everybody_and_no_copies():
+    closest = np.argsort(np.abs(FRESH["age"] - 54) / 36 + np.abs(FRESH["weight"] - 75) / 60)[:200]
+    near = found(measured(FRESH.take(closest)), "Near copies")
+    assert near.verdict is not Verdict.FAIL
+
+
+LEVEL = Column(name="l", kind="categorical", dtype="string", levels=("a", "b", "c", "d"))
+
+
+def test_a_row_that_several_people_share_is_nobodys():
+    shared = Table((LEVEL,), np.array([[0.0], [0.0], [1.0], [1.0]]))
+    one = Partition(parts=(Part(name="all", columns=("l",)),), reason="")
+    assert found(Copies().measure(Evidence(shared, shared, shared, one), SEED), "Exact copies").observed == 0
+
+
+def test_chance_matches_are_expected_in_proportion_to_the_training_rows():
+    train = Table((LEVEL,), np.array([[0.0], [1.0], [2.0], [2.0]]))
+    holdout = Table((LEVEL,), np.array([[3.0], [2.0]]))
+    drawn = Table((LEVEL,), np.array([[0.0], [3.0], [3.0], [2.0]]))
+    one = Partition(parts=(Part(name="all", columns=("l",)),), reason="")
+    exact = found(Copies().measure(Evidence(train, holdout, drawn, one), SEED), "Exact copies")
+    assert exact.observed == 1 / 4
+    assert exact.control == pytest.approx(2 / 4 * 4 / 2)
+
+
+def test_numbers_are_equal_by_their_steps_and_missing_cells_are_equal():
+    number = Column(name="x", kind="continuous", dtype="double", bounds=(0, 1), decimals=1, nullable=True)
+    one = Partition(parts=(Part(name="all", columns=("x",)),), reason="")
+    train = Table((number,), np.array([[0.3], [np.nan]]))
+    drawn = Table((number,), np.array([[0.1 + 0.2], [np.nan]]))
+    unseen = Table((number,), np.array([[0.9]]))
+    assert found(Copies().measure(Evidence(train, unseen, drawn, one), SEED), "Exact copies").observed == 1.0
+
+
+def test_limits_can_be_taken_away_and_grow_with_the_control():
+    findings = measured(TRAIN, whole={"exact": None, "near": 0.0}, tolerance=0.1)
+    assert found(findings, "Exact copies").verdict is None
+    assert 0 < found(findings, "Near copies").limit <= 0.05
+
+
+def test_unknown_settings_are_refused():
+    with pytest.raises(SpecError, match="unknown key"):
+        catalog.build({"kind": "copies", "exakt": 0.1})

@@ -1,0 +1,176 @@
+"""Reports: one page without network, the same bytes for the same audit, names escaped, figures rounded."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from crowd import COLUMNS, TWO_PARTS, cells, crowd, evidence, shuffled
+
+from models.auditing import Audit, audit, every_measure
+from models.evidence import Evidence
+from models.finding import Finding, Interval
+from models.measures.marginals import Marginals
+from models.partition import Part, Partition
+from models.portrait import portrait
+from models.randomness import Seed
+from models.schema import Column
+from models.table import Table, digest
+from models.validation import Check, Validation
+from tasks.report import WIDEST_MAP, Report, render_html, render_json, render_markdown, summary
+
+TRAIN, HOLDOUT, FRESH = crowd(200, 1), crowd(150, 2), crowd(200, 3)
+CHECKS = Validation(checks=(
+    Check(column="age", check="bounds", source="schema", passed=True, rows_failed=0),
+    Check(column=None, check="mean", source="user", passed=False, found="the mean lies outside"),
+))
+
+
+def report(synthetic=FRESH, name="people", **more):
+    case = evidence(synthetic, train=TRAIN, holdout=HOLDOUT, partition=TWO_PARTS)
+    found = audit(case, every_measure(), Seed.of(1), training=digest(TRAIN))
+    return Report(name, found, TWO_PARTS, {"a": "cart", "b": "marginal"}, {"kind": "shuffled", "proposed": 12345},
+                  CHECKS, portrait(case, 10), **more)
+
+
+@pytest.fixture(scope="module")
+def passed():
+    return report()
+
+
+@pytest.fixture(scope="module")
+def failed():
+    return report(shuffled(TRAIN))
+
+
+class Tags(HTMLParser):
+    VOID = ("meta", "br", "col", "link", "img", "input", "hr")
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.attributes = [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.attributes += attrs
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.attributes += attrs
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_the_page_needs_nothing_from_elsewhere(failed):
+    page = render_html(failed)
+    tags = Tags()
+    tags.feed(page)
+    assert tags.open == []
+    assert all(value.startswith("#") for key, value in tags.attributes if key in ("href", "src", "xlink:href", "data"))
+    assert not re.search(r"https?:|@import|url\(|<script|<link", page)
+
+
+def test_the_first_screen_says_verdict_reason_and_rows(failed):
+    head = render_html(failed).split('<section id="checks">')[0]
+    assert "Failed" in head
+    assert failed.audit.reason in head
+    assert ">200<" in head
+    assert ">150<" in head
+
+
+@pytest.mark.parametrize("render", [render_html, render_markdown, render_json])
+def test_the_same_audit_makes_the_same_bytes(render, passed):
+    assert render(passed) == render(report())
+
+
+@pytest.mark.parametrize("render", [render_html, render_markdown])
+def test_every_finding_and_what_cannot_be_said_is_told(render, failed):
+    text = render(failed).replace("\\", "")
+    for finding in failed.audit.findings:
+        assert finding.title in text
+    assert "What this audit cannot say" in text
+    assert "No differential privacy holds for the table from end to end" in text
+
+
+def test_json_has_a_version_the_verdict_and_rounded_figures(failed):
+    said = json.loads(render_json(failed))
+    assert said["report_version"] == 1
+    assert said["verdict"] == "fail"
+    assert said["reason"] == failed.audit.reason
+    assert said["rows"] == {"training": 200, "holdout": 150, "synthetic": 200}
+    figures = [finding[key] for finding in said["findings"] for key in ("shown", "estimate", "control", "low", "high")]
+    assert all(figure is None or figure == round(figure, 4) for figure in figures)
+
+
+def test_an_endless_interval_is_null_in_json_and_absent_in_html():
+    endless = Finding(measure="m", name="N", question="?", estimate=0.5, n=1, limit=1,
+                      interval=Interval(low=float("-inf"), high=float("inf")))
+    told = Report("n", Audit(findings=(endless,), training_rows=1, holdout_rows=1, synthetic_rows=1, columns=1), TWO_PARTS)
+    assert json.loads(render_json(told))["findings"][0]["high"] is None
+    assert "inf" not in re.sub(r"in<[^>]*>|information|inference", "", render_html(told).split("<main>")[1].lower())
+
+
+def test_the_summary_is_text_with_the_verdict_last(failed):
+    first = summary(json.loads(render_json(failed)))[0]
+    assert first["check"] == "Exact copies"
+    assert first["synthetic"] == "100.00 %"
+    assert first["judged [95 %]"].startswith("100.00 % [")
+    assert list(first)[-1] == "verdict"
+    assert first["verdict"] == "fail"
+
+
+def test_names_are_escaped_wherever_they_are_shown():
+    bad = "<b>|x`_"
+    columns = (COLUMNS[0].model_copy(update={"name": bad}), *COLUMNS[1:])
+    tables = [Table(columns, table.values) for table in (TRAIN, HOLDOUT, FRESH)]
+    part = Partition(parts=(Part(name="<i>", columns=(bad,)), Part(name="b", columns=tuple(c.name for c in columns[1:]))), reason="<u>")
+    case = Evidence(*tables, partition=part)
+    found = audit(case, every_measure(), Seed.of(1), training=digest(tables[0]))
+    told = Report("<s>", found, part, {"<i>": "<k>"}, {"<f>": "<v>"}, None, portrait(case, 10))
+    page = render_html(told)
+    for name in ("<b>|", "<i>", "<u>", "<s>", "<k>", "<f>", "<v>"):
+        assert name not in page
+        assert name not in render_markdown(told)
+    assert "&lt;b&gt;|x`_" in page
+    assert "\\|x\\`\\_" in render_markdown(told)
+
+
+def test_no_training_value_is_told():
+    canary = TRAIN.values.copy()
+    canary[0, 1], canary[0, 3] = 137_137.13, 137.1
+    train = cells(TRAIN, canary)
+    case = evidence(FRESH, train=train, holdout=HOLDOUT, partition=TWO_PARTS)
+    found = audit(case, every_measure(), Seed.of(1), training=digest(train))
+    told = Report("people", found, TWO_PARTS, portrait=portrait(case, 10))
+    for render in (render_html, render_json, render_markdown):
+        assert not re.search(r"137[,_]?137|137\.1\b", render(told))
+
+
+def test_contract_checks_that_failed_are_named(passed):
+    for text in (render_html(passed), render_markdown(passed)):
+        assert "the mean lies outside" in text
+        assert "whole table" in text
+
+
+def test_a_report_may_hold_an_audit_alone():
+    case = evidence(FRESH.select(["age"]), train=TRAIN.select(["age"]), holdout=HOLDOUT.take(slice(0, 0)).select(["age"]),
+                    partition=Partition(parts=(Part(name="all", columns=("age",)),), reason="one column"))
+    found = audit(case, {"marginals": Marginals()}, Seed.of(1), training=digest(TRAIN.select(["age"])))
+    told = Report("one", found, case.partition, portrait=portrait(case, 10))
+    page = render_html(told)
+    assert "Pairs of columns" not in page
+    assert "real rows held out</span>" not in page
+    assert "# Audit of one" in render_markdown(told)
+
+
+def test_maps_of_wide_tables_show_the_columns_that_differ_most():
+    wide = tuple(Column(name=f"c{j}", kind="integer", dtype="int64", bounds=(0, 9)) for j in range(WIDEST_MAP + 20))
+    tables = [Table(wide, np.random.default_rng(s).integers(0, 10, (60, len(wide))).astype(float)) for s in range(3)]
+    one = Partition(parts=(Part(name="all", columns=tuple(c.name for c in wide)),), reason="")
+    case = Evidence(*tables, partition=one)
+    found = audit(case, {"marginals": Marginals()}, Seed.of(1), training=digest(tables[0]))
+    page = render_html(Report("wide", found, one, portrait=portrait(case, 10)))
+    assert f"{WIDEST_MAP} of {WIDEST_MAP + 20} columns" in page.replace("\n", " ")
+    assert len(page) < 2_000_000
