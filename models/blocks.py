@@ -47,12 +47,17 @@ def sizes(columns: int, parts: int) -> list[int]:
     return [columns // parts + (number < columns % parts) for number in range(parts)]
 
 
+def part_names(count: int) -> tuple[str, ...]:
+    """``part-1`` to ``part-<count>``."""
+    return tuple(f"part-{number}" for number in range(1, count + 1))
+
+
 def numbered(table: Table, blocks: Sequence[Sequence[int]], matrix: Floats, rule: str) -> Partition:
     """Parts ``part-1`` ... in the order of their first columns, the columns of a part in table order."""
     ordered = sorted(sorted(block) for block in blocks)
     parts = tuple(
-        Part(name=f"part-{number}", columns=tuple(table.names[j] for j in block))
-        for number, block in enumerate(ordered, start=1)
+        Part(name=name, columns=tuple(table.names[j] for j in block))
+        for name, block in zip(part_names(len(ordered)), ordered, strict=True)
     )
     return explained(parts, ordered, matrix, rule)
 

@@ -8,7 +8,7 @@ from models.spec import Spec
 
 
 class ColumnTrace(Frozen):
-    """One released, or left out, column: what it is, what made its values, and together with which other columns."""
+    """One released column: what it is, what made its values, and together with which other columns."""
 
     name: str
     kind: Kind
@@ -21,10 +21,10 @@ class ColumnTrace(Frozen):
 
 
 def traces(spec: Spec, schema: Schema, partition: Partition) -> tuple[ColumnTrace, ...]:
-    """A trace for every column of the schema, in order."""
+    """A trace for every column of the release, in order. Columns that are left out of it are not even named."""
     part_of = {name: part for part in partition.parts for name in part.columns}
     found = []
-    for column in schema.columns:
+    for column in schema.released:
         part = part_of.get(column.name)
         found.append(ColumnTrace(
             name=column.name,

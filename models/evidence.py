@@ -15,6 +15,11 @@ WHOLE = ""
 """The view of all columns together."""
 
 
+def place(view: str) -> str:
+    """How a finding names a view: not at all for whole rows, else as the part that it is."""
+    return view if not view or view.startswith("part") else f"part {view}"
+
+
 @dataclass(frozen=True, eq=False)
 class Closeness:
     """Distances to the nearest row, over the columns of one view: of every training row to the synthetic ones, of every

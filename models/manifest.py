@@ -7,12 +7,12 @@ holds real rows: such a hash would let anybody test whether a table they have is
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
-from models.schema import Frozen
 from models.column_trace import ColumnTrace
+from models.schema import Frozen
 
-FORMAT = 1
+FORMAT: Literal[1] = 1
 
 
 class PublishedFile(Frozen):
@@ -34,6 +34,14 @@ class SourceFacts(Frozen):
     version: str
 
 
+class IndexEntry(Frozen):
+    """A line of the index of all versions: the SHA-256 of a version's manifest, and of the line before."""
+
+    version: int
+    manifest: str
+    before: str
+
+
 class CodeFacts(Frozen):
     """The code that ran: version of Parquetry, git revision (None outside git), whether files differed from it."""
 
@@ -47,7 +55,7 @@ class CodeFacts(Frozen):
 class Manifest(Frozen):
     """All that a release says of itself."""
 
-    format: int = FORMAT
+    format: Literal[1] = FORMAT
     name: str
     version: int
     rows: int

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from models import joins, measures, partitioners
 from models.catalog import NestedFaults, chosen, faults_of
-from models.errors import Fault, SpecError
+from models.errors import Fault, SpecError, nearest
 from models.generators import Generator
 from models.generators import catalog as generator_catalog
 from models.schema import Frozen, Kind, Role, Schema, identifier_capacity
@@ -131,6 +131,7 @@ def faults_between(spec: Spec, schema: Schema) -> list[Fault]:
         *_text_columns(schema),
         *_nothing_to_model(schema),
         *spec.partition.faults(schema),
+        *_unknown_parts(spec),
         *_entity(spec, schema),
         *_capacity(spec, schema),
     ]
@@ -150,6 +151,15 @@ def _nothing_to_model(schema: Schema) -> list[Fault]:
         return []
     return [Fault("schema", f"none of its {len(schema.columns)} columns can be modelled",
                   "include at least one column that is not an identifier, a constant or text")]
+
+
+def _unknown_parts(spec: Spec) -> list[Fault]:
+    names = spec.partition.names()
+    return [
+        Fault(f"generators.{part}", "the partition has no such part", nearest(part, names))
+        for part in spec.generators
+        if part not in names
+    ]
 
 
 def _entity(spec: Spec, schema: Schema) -> list[Fault]:

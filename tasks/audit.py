@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from models.auditing import audit as audited
 from models.auditing import every_measure
-from models.errors import AuditError, Fault, SpecError, nearest
+from models.errors import AuditError, Fault, SpecError, StateError, nearest
 from models.evidence import Evidence
 from models.partition import Part, Partition
 from models.portrait import portrait
@@ -18,12 +18,14 @@ from models.randomness import Seed
 from models.schema import Kind, Role, Schema
 from models.table import digest
 from models.validation import Validation
+from tasks.arrow_types import family, plain
 from tasks.codec import encode
 from tasks.profiles import draft
 from tasks.report import Report, render_html, render_json, render_markdown, summary
 from tasks.sources import file_source
-from tasks.store import read_json, read_table, sha256_of, whole_file, whole_folder
-from tasks.synthesis import read_partition
+from tasks.store import read_json, read_table, sha256_of, whole_file, whole_folder, write_json
+from tasks.synthesis import join_told, read_partition
+from tasks.workspace import Workspace
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,6 +36,12 @@ if TYPE_CHECKING:
 SHOWN_K = 10
 """Pictures of tables that nobody made a schema for show no group of fewer rows."""
 
+LOOKED_AT = "looked-at.json"
+"""The hashes of what an audit saw and said; it stays in the workspace, since most of them are of private files."""
+
+WRITTEN_AS_TEXT = frozenset({"boolean", "date", "timestamp"})
+"""What a CSV can only hold as text."""
+
 log = logging.getLogger("parquetry")
 
 published_rows = summary
@@ -42,7 +50,7 @@ published_rows = summary
 def audit(job: Job) -> None:
     """The audit stage: every measure on all training rows, and the report in three forms."""
     plan, workspace = job.plan, job.plan.workspace
-    joined = read_json(workspace.joined / "join.json")
+    looked_at = _looked_at(workspace)
     _ensure_frozen(plan)
     evidence = Evidence(
         encode(read_table(workspace.train), plan.schema),
@@ -52,13 +60,16 @@ def audit(job: Job) -> None:
     )
     log.info("auditing %s synthetic rows against %s training and %s held-out rows",
              *(f"{len(table):,}" for table in (evidence.synthetic, evidence.train, evidence.holdout)))
-    found = audited(evidence, plan.spec.audit, workspace.seed(), training=joined["training"])
+    learned_from = read_json(workspace.joined / "join.json")["training"]
+    found = audited(evidence, plan.spec.audit, workspace.seed(), training=learned_from)
+    told = join_told(plan)
+    joined = {"kind": plan.spec.join.kind, **{name: fact for name, fact in told.items() if name != "facts"}, **told["facts"]}
     report = Report(
         name=plan.spec.name,
         audit=found,
         partition=evidence.partition,
         generators={part.name: plan.spec.generator_of(part.name).kind for part in evidence.partition.parts},
-        join={"kind": plan.spec.join.kind, **{key: value for key, value in joined.items() if key != "training"}},
+        join=joined,
         validation=Validation.model_validate(read_json(workspace.joined / "validation.json")),
         portrait=portrait(evidence, plan.schema.k),
     )
@@ -66,6 +77,32 @@ def audit(job: Job) -> None:
         (beside / "audit.html").write_text(render_html(report), encoding="utf-8")
         (beside / "audit.json").write_text(render_json(report), encoding="utf-8")
         (beside / "audit.md").write_text(render_markdown(report), encoding="utf-8")
+        write_json({**looked_at, "audit.json": sha256_of(beside / "audit.json")}, beside / LOOKED_AT)
+
+
+def _looked_at(workspace: Workspace) -> dict[str, str]:
+    """The hashes of all that an audit looks at and a release tells of. Raises StateError naming what is missing."""
+    joined = (workspace.synthetic, workspace.joined / "join.json", workspace.joined / "validation.json")
+    files = (workspace.train, workspace.holdout, workspace.intake, workspace.partition, *joined)
+    lacking = [file for file in files if not file.is_file()]
+    if lacking:
+        raise StateError([Fault(str(file), "no such file", "run the stage that makes it") for file in lacking])
+    return {file.relative_to(workspace.data).as_posix(): sha256_of(file) for file in files}
+
+
+def read_audit(plan: Plan) -> dict[str, Any]:
+    """What the audit says of the very rows that would be published now.
+
+    Raises StateError where there is no whole audit, AuditError where it is one of other files or was altered.
+    """
+    folder = plan.workspace.audit
+    said: dict[str, Any] = read_json(folder / "audit.json")
+    now = {**_looked_at(plan.workspace), "audit.json": sha256_of(folder / "audit.json")}
+    then = read_json(folder / LOOKED_AT)
+    others = [name for name, sha in now.items() if then.get(name) != sha]
+    if others:
+        raise AuditError([Fault(name, "is not what was audited", "run the audit stage again") for name in others])
+    return said
 
 
 def _ensure_frozen(plan: Plan) -> None:
@@ -91,12 +128,11 @@ def audit_files(real: Path, synthetic: Path, holdout: Path | None, *, targets: t
     """The audit of ``synthetic`` as its published JSON; the HTML report goes to ``report``.
 
     Tables are matched by column name. Identifiers and free text are left out, and the log says so. Raises SpecError for
-    columns that are missing, extra or of different types, and for targets that do not exist.
+    columns that are missing, extra or of different types, and for targets that cannot be audited; AuditError where
+    there is no row or no column to look at.
     """
-    tables = {"real": file_source(real).read(), "synthetic": file_source(synthetic).read()}
-    if holdout is not None:
-        tables["holdout"] = file_source(holdout).read()
-    aligned = alike(tables)
+    files = {"real": real, "synthetic": synthetic} | ({"holdout": holdout} if holdout is not None else {})
+    aligned = alike({name: file_source(file).read() for name, file in files.items()})
     schema = _schema_of(aligned, targets)
     train, drawn = encode(aligned["real"], schema), encode(aligned["synthetic"], schema)
     unseen = encode(aligned["holdout"], schema) if holdout is not None else train.take(slice(0, 0))
@@ -121,17 +157,37 @@ def alike(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
     faults = [fault for name, table in tables.items() for fault in _differences(name, table, first, names)]
     if faults:
         raise SpecError(faults)
-    together = {}
+    columns = []
     for column in names:
-        try:
-            parts = [pa.table({column: table[column]}) for table in tables.values()]
-            together[column] = pa.concat_tables(parts, promote_options="permissive").schema.field(0).type
-        except pa.ArrowTypeError:
-            kinds = ", ".join(f"{name}: {table[column].type}" for name, table in tables.items())
+        cells = [table[column] for table in tables.values()]
+        together = _of_one_type(cells)
+        if together is None:
+            kinds = ", ".join(f"{name}: {each.type}" for name, each in zip(tables, cells, strict=True))
             faults.append(Fault(column, f"is kept in types of different sorts ({kinds})", "write the tables alike"))
+        columns.append(together or cells)
     if faults:
         raise SpecError(faults)
-    return {name: table.select(names).cast(pa.schema(together)) for name, table in tables.items()}
+    return {name: pa.table([cells[place] for cells in columns], names=names) for place, name in enumerate(tables)}
+
+
+def _of_one_type(columns: Sequence[pa.ChunkedArray]) -> list[pa.ChunkedArray] | None:
+    """The columns in the one type that holds all of them, or None. Text is read where others hold what text can mean:
+    a CSV has no dates and no dictionaries.
+    """
+    import pyarrow as pa
+
+    if len({column.type for column in columns}) == 1:
+        return list(columns)
+    cells = [plain(column) for column in columns]
+    meant = {each.type for each in cells if family(each.type) in WRITTEN_AS_TEXT}
+    try:
+        if len(meant) == 1:
+            cells = [each.cast(*meant) if family(each.type) == "text" else each for each in cells]
+        fields = [pa.schema([("", each.type)]) for each in cells]
+        kind = pa.unify_schemas(fields, promote_options="permissive").field(0).type
+        return [each.cast(kind, safe=not pa.types.is_floating(kind)) for each in cells]
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+        return None
 
 
 def _differences(name: str, table: pa.Table, first: str, names: Sequence[str]) -> list[Fault]:
@@ -144,17 +200,33 @@ def _differences(name: str, table: pa.Table, first: str, names: Sequence[str]) -
 
 
 def _schema_of(tables: Mapping[str, pa.Table], targets: tuple[str, ...]) -> Schema:
-    """A schema that holds every value of all tables; what cannot be modelled is left out."""
+    """A schema that holds every value of all tables, without what is no trait of a person: identifiers and free text.
+
+    Which columns these are is asked of the real table alone: rows that were copied would otherwise hide them.
+    """
     import pyarrow as pa
 
+    _ensure_rows(tables)
+    alone, _ = draft(tables["real"], 1)
     schema, _ = draft(pa.concat_tables(tables.values()), 1)
-    unknown = [Fault("--target", f"no column '{name}'", nearest(name, schema.names)) for name in targets if name not in schema.names]
-    if unknown:
-        raise SpecError(unknown)
     columns = []
-    for column in schema.columns:
-        if column.kind in (Kind.TEXT, Kind.IDENTIFIER):
-            log.warning("'%s' is left out of the audit: %s", column.name, column.kind)
+    for known, column in zip(alone.columns, schema.columns, strict=True):
+        kind = next((each.kind for each in (known, column) if each.kind in (Kind.TEXT, Kind.IDENTIFIER)), None)
+        if kind is not None:
+            log.warning("'%s' is left out of the audit: %s", column.name, kind)
             column = column.model_copy(update={"include": False})
         columns.append(column.model_copy(update={"role": Role.TARGET}) if column.name in targets else column)
-    return schema.model_copy(update={"columns": tuple(columns)})
+    found = Schema(columns=tuple(columns), k=1)
+    modelled = [column.name for column in found.modelled]
+    if not modelled:
+        raise AuditError(Fault("tables", f"none of the {len(columns)} columns can be audited", "identifiers and free text cannot"))
+    unknown = [Fault("--target", f"no column '{name}' is audited", nearest(name, modelled)) for name in targets if name not in modelled]
+    if unknown:
+        raise SpecError(unknown)
+    return found
+
+
+def _ensure_rows(tables: Mapping[str, pa.Table]) -> None:
+    empty = [name for name in ("real", "synthetic") if not tables[name].num_rows]
+    if empty:
+        raise AuditError([Fault(f"{name} table", "has no row", "an audit needs both") for name in empty])

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from uuid import UUID
 
-from models.manifest import Manifest
 from tasks.lineage import Dataset, Run
 from tasks.spec import Plan
-from tasks.store import read_json, sha256_of
+from tasks.store import sha256_of
 
 
 def run_of(plan: Plan, id: UUID) -> Run:
@@ -53,12 +52,12 @@ def _table(plan: Plan, path: Path) -> Dataset:
 
 def _published(plan: Plan) -> list[Dataset]:
     """The newest published version, with its manifest."""
-    from tasks.release import latest
+    from tasks.release import latest, read_manifest
 
     newest = latest(plan.workspace, plan.spec.name)
     if newest is None:
         return []
-    manifest = Manifest.model_validate(read_json(newest.folder / "manifest.json"))
+    manifest = read_manifest(newest.folder)
     table = _table(plan, newest.folder / "synthetic.parquet")
     name = f"{newest.name}@v{newest.version}"
     return [Dataset(name, table.path, table.sha256, table.rows, table.columns, private=False, manifest=manifest)]

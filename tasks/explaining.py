@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from models.column_trace import ColumnTrace, treatment
 from models.errors import Fault, SpecError, nearest
 from models.manifest import Manifest
 from models.schema import Column
-from models.column_trace import ColumnTrace, treatment
 from tasks.lineage import read_events
-from tasks.release import latest
+from tasks.release import latest, read_manifest
 from tasks.spec import Plan, load
-from tasks.store import read_json
 
 
 def explain(what: str, spec: Path) -> dict[str, Any]:
@@ -20,8 +19,9 @@ def explain(what: str, spec: Path) -> dict[str, Any]:
 
     Raises SpecError, with the nearest valid name, for what is neither.
     """
-    if (Path(what) / "manifest.json").is_file():
-        return _release(Path(what), Path(what).parent.parent.parent / "lineage")
+    folder = Path(what).resolve()
+    if (folder / "manifest.json").is_file():
+        return _release(folder, folder.parent.parent.parent / "lineage")
     plan = load(spec)
     name, at, version = what.partition("@")
     if at:
@@ -47,7 +47,7 @@ def _column(plan: Plan, column: Column) -> dict[str, Any]:
     newest = latest(plan.workspace, plan.spec.name)
     if newest is None:
         return {**said, "released": "not yet"}
-    manifest = Manifest.model_validate(read_json(newest.folder / "manifest.json"))
+    manifest = read_manifest(newest.folder)
     trace = next((trace for trace in manifest.columns if trace.name == column.name), None)
     return {**said, **(_learned(trace) if trace else {}), "newest release": f"{newest.name}@v{newest.version}"}
 
@@ -61,7 +61,7 @@ def _learned(trace: ColumnTrace) -> dict[str, Any]:
 
 def _release(folder: Path, lineage: Path) -> dict[str, Any]:
     """Source, code, settings, audit and run of a release."""
-    manifest = Manifest.model_validate(read_json(folder / "manifest.json"))
+    manifest = read_manifest(folder)
     parts = [f"{part['name']} ({manifest.generators[part['name']]['kind']}): {', '.join(part['columns'])}"
              for part in manifest.partition["parts"]]
     return {

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import json
 import logging
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import version as installed
 from pathlib import Path
@@ -20,24 +20,31 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from models.errors import Fault, StateError, TamperedError, WithheldError
+from models.column_trace import traces
+from models.errors import Fault, ParquetryError, StateError, TamperedError, WithheldError
 from models.finding import Verdict
-from models.manifest import FORMAT, CodeFacts, Manifest, PublishedFile, SourceFacts
+from models.manifest import FORMAT, CodeFacts, IndexEntry, Manifest, PublishedFile, SourceFacts
 from models.schema import Schema
 from models.spec import parse_schema
-from models.column_trace import traces
+from models.validation import promised
+from tasks.audit import read_audit
 from tasks.codec import breaches
-from tasks.templates import render
+from tasks.csv_files import same_rows, write_csv
 from tasks.spec import Plan
-from tasks.step import Job, code_digest, schema_digest
+from tasks.step import Job, code_digest
 from tasks.store import canonical, read_json, read_table, sha256_of, whole_file, whole_folder, write_table
-from tasks.synthesis import read_partition
+from tasks.synthesis import join_told, read_partition
+from tasks.templates import render
 from tasks.versions import Unversioned, code_revision, package_versions
 from tasks.workspace import Workspace
 from tasks.yaml_files import read_yaml, yaml_text
 
-PACKAGES = ("numpy", "pandas", "pyarrow", "pydantic", "scikit-learn", "scipy", "torch", "great-expectations", "prefect", "dvc")
+PACKAGES = (
+    "numpy", "pandas", "pyarrow", "pydantic", "scikit-learn", "scipy", "torch", "great-expectations", "prefect", "dvc",
+)  # fmt: skip
 PUBLISHED_REPORTS = ("audit.html", "audit.json", "audit.md")
+OF_THE_MANIFEST = frozenset({"manifest.json", "manifest.sha256"})
+RESTORE = "restore the release from where it was published"
 
 log = logging.getLogger("parquetry")
 
@@ -52,9 +59,12 @@ class Release:
 
 
 def release(job: Job) -> Release:
-    """The release stage: publish if the audit passed. Raises WithheldError, with a report for the owner, if not."""
+    """The release stage: publish if the audit passed. Raises WithheldError, with a report for the owner, if not.
+
+    Without a whole audit of the very rows that would be published, an AuditError or StateError is raised.
+    """
     plan = job.plan
-    audit = read_json(plan.workspace.audit / "audit.json")
+    audit = read_audit(plan)
     if audit["verdict"] != Verdict.PASS:
         _withhold(plan)
         raise WithheldError(refusal(plan, audit))
@@ -79,37 +89,53 @@ def tag(job: Job) -> None:
 
 def latest(workspace: Workspace, name: str) -> Release | None:
     """The newest published version of ``name``."""
-    versions = [int(folder.name[1:]) for folder in (workspace.released / name).glob("v*") if folder.name[1:].isdigit()]
+    versions = _folders(workspace.released / name)
     return Release(workspace.released / name / f"v{max(versions)}", name, max(versions)) if versions else None
+
+
+def _folders(folder: Path) -> list[int]:
+    return [int(version[1]) for path in folder.glob("v*") if (version := re.fullmatch(r"v([0-9]+)", path.name))]
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of the version in ``folder``. Raises TamperedError for what is none."""
+    try:
+        return Manifest.model_validate(read_json(folder / "manifest.json"))
+    except (ValidationError, StateError):
+        raise TamperedError(Fault(str(folder / "manifest.json"), f"is no manifest of format {FORMAT}", RESTORE)) from None
 
 
 def _withhold(plan: Plan) -> None:
     """The owner's report of a run that the gate stopped; no table."""
-    folder = plan.workspace.withheld / plan.spec.name
-    with whole_folder(folder, replace=True) as beside:
-        for report in PUBLISHED_REPORTS:
-            (beside / report).write_bytes((plan.workspace.audit / report).read_bytes())
+    with whole_folder(plan.workspace.withheld / plan.spec.name, replace=True) as beside:
+        _copy_reports(plan, beside)
+
+
+def _copy_reports(plan: Plan, folder: Path) -> None:
+    for report in PUBLISHED_REPORTS:
+        (folder / report).write_bytes((plan.workspace.audit / report).read_bytes())
 
 
 def _publish(plan: Plan, audit: dict[str, Any]) -> Release:
-    workspace, name = plan.workspace, plan.spec.name
-    before = latest(workspace, name)
+    name, folder = plan.spec.name, plan.workspace.released / plan.spec.name
+    index = _sound_index(folder)
+    before = latest(plan.workspace, name)
     if before and _same_content(plan, before):
-        _index(workspace.released / name, before.version, before.folder)
+        _ensure(_folder_faults(before.folder))
+        _add_to_index(folder, index, before.version)
         return before
-    version = before.version + 1 if before else 1
-    folder = workspace.released / name / f"v{version}"
-    with whole_folder(folder, replace=False) as beside:
-        _write_data(plan, beside)
-        for report in PUBLISHED_REPORTS:
-            (beside / report).write_bytes((workspace.audit / report).read_bytes())
-        manifest = _manifest(plan, audit, version, beside)
-        (beside / "README.md").write_text(render("card.md.j2", manifest=manifest, schema=plan.schema))
+    version = max([*_folders(folder), *(entry["version"] for entry in index), 0]) + 1
+    with whole_folder(folder / f"v{version}", replace=False) as beside:
+        schema = promised(plan.schema)
+        _write_data(plan, schema, beside)
+        _copy_reports(plan, beside)
+        manifest = _manifest(plan, audit, version, schema)
+        (beside / "README.md").write_text(render("card.md.j2", manifest=manifest, schema=schema), encoding="utf-8")
         manifest = manifest.model_copy(update={"files": _listing(beside)})
         (beside / "manifest.json").write_bytes(canonical(manifest.model_dump(mode="json")))
         (beside / "manifest.sha256").write_text(sha256_of(beside / "manifest.json") + "\n")
-    _index(workspace.released / name, version, folder)
-    return Release(folder, name, version)
+    _add_to_index(folder, index, version)
+    return Release(folder / f"v{version}", name, version)
 
 
 def _same_content(plan: Plan, before: Release) -> bool:
@@ -117,105 +143,138 @@ def _same_content(plan: Plan, before: Release) -> bool:
 
     A run that was killed just after publishing, or that made the same again with other code, publishes nothing twice.
     """
-    said = Manifest.model_validate(read_json(before.folder / "manifest.json"))
+    said = read_manifest(before.folder)
     published = {file.path: file.sha256 for file in said.files}
     with TemporaryDirectory() as folder:
-        _write_data(plan, Path(folder))
+        _write_data(plan, promised(plan.schema), Path(folder))
         made = {file.path: file.sha256 for file in _listing(Path(folder))}
     made["audit.json"] = sha256_of(plan.workspace.audit / "audit.json")
     return said.spec_digest == plan.spec.digest() and all(published.get(path) == sha for path, sha in made.items())
 
 
-def _write_data(plan: Plan, folder: Path) -> None:
-    import pyarrow.csv as pc
-
+def _write_data(plan: Plan, schema: Schema, folder: Path) -> None:
     table = read_table(plan.workspace.synthetic)
     write_table(table, folder / "synthetic.parquet", {"parquetry": "synthetic data; see manifest.json"})
-    with whole_file(folder / "synthetic.csv") as beside:
-        pc.write_csv(csv_ready(table), beside)
-    schema = plan.schema.model_dump(mode="json", exclude_defaults=True)
-    (folder / "schema.yaml").write_text(yaml_text(schema))
+    write_csv(table, folder / "synthetic.csv")
+    text = yaml_text(schema.model_dump(mode="json", exclude_defaults=True))
+    (folder / "schema.yaml").write_text(text, encoding="utf-8")
 
 
-def csv_ready(table: Any) -> Any:
-    """The table with the types that a CSV writer knows: dictionaries as their values, durations as seconds."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    def plain(column: Any) -> Any:
-        if pa.types.is_dictionary(column.type):
-            return column.cast(column.type.value_type)
-        if pa.types.is_duration(column.type):
-            per_second = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[column.type.unit]
-            return pc.divide(column.cast(pa.int64()).cast(pa.float64()), float(per_second))
-        return column
-
-    return pa.table({name: plain(table[name]) for name in table.column_names})
-
-
-def _manifest(plan: Plan, audit: dict[str, Any], version: int, folder: Path) -> Manifest:
+def _manifest(plan: Plan, audit: dict[str, Any], version: int, schema: Schema) -> Manifest:
+    """All but the list of files. ``schema`` is the published one: what a release leaves out is named nowhere in it."""
     workspace, spec = plan.workspace, plan.spec
-    intake, joined, found = read_json(workspace.intake), read_json(workspace.joined / "join.json"), read_partition(plan)
-    revision, modified = code_revision(Path(__file__).parent.parent)
+    intake, joined, found = read_json(workspace.intake), join_told(plan), read_partition(plan)
+    partition = found.model_copy(update={"ratio": None if found.ratio is None else round(found.ratio, 3)})
     return Manifest(
         name=spec.name,
         version=version,
         rows=joined["rows"],
-        files=_listing(folder),
+        files=(),
         source=SourceFacts(
-            kind=plan.source.kind, rows=intake["rows"], training_rows=intake["training_rows"], holdout_rows=intake["holdout_rows"],
-            version=hmac.new(workspace.seed().child("source").key, intake["version"].encode(), hashlib.sha256).hexdigest(),
+            kind=plan.source.kind,
+            rows=intake["rows"],
+            training_rows=intake["training_rows"],
+            holdout_rows=intake["holdout_rows"],
+            version=hmac.digest(workspace.seed().child("source").key, intake["version"].encode(), "sha256").hex(),
         ),
         spec_digest=spec.digest(),
-        schema_digest=schema_digest(plan),
+        schema_digest=_digest(schema),
         seed_commitment=workspace.seed().commitment(),
-        partition=found.model_dump(mode="json"),
+        partition=partition.model_dump(mode="json"),
         generators={part.name: spec.generator_of(part.name).model_dump(mode="json") for part in found.parts},
-        join={"settings": spec.join.model_dump(mode="json"), **{key: value for key, value in joined.items() if key != "training"}},
+        join={"settings": spec.join.model_dump(mode="json"), **joined},
         verdict=audit["verdict"],
         reason=audit["reason"],
-        code=CodeFacts(version=installed("parquetry"), revision=revision, modified=modified, digest=code_digest(),
-                       packages={name: found or "not installed" for name, found in package_versions(PACKAGES).items()}),
+        code=_code(),
         columns=traces(spec, plan.schema, found),
     )
+
+
+def _code() -> CodeFacts:
+    revision, modified = code_revision(Path(__file__).parent.parent)
+    packages = {package: version or "not installed" for package, version in package_versions(PACKAGES).items()}
+    return CodeFacts(
+        version=installed("parquetry"), revision=revision, modified=modified, digest=code_digest(), packages=packages
+    )
+
+
+def _digest(schema: Schema) -> str:
+    return hashlib.sha256(canonical(schema.model_dump(mode="json"))).hexdigest()
 
 
 def _listing(folder: Path) -> tuple[PublishedFile, ...]:
     return tuple(
         PublishedFile(path=file.name, sha256=sha256_of(file), bytes=file.stat().st_size)
         for file in sorted(folder.iterdir())
-        if file.name not in {"manifest.json", "manifest.sha256"}
+        if file.name not in OF_THE_MANIFEST
     )
 
 
-def _index(folder: Path, version: int, published: Path) -> None:
-    """Append the version to the chained index. A version whose line is missing (a kill in between) is added first."""
-    path = folder / "index.jsonl"
-    lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
-    indexed = {json.loads(line)["version"] for line in lines}
-    for number in range(1, version + 1):
-        if number not in indexed:
-            before = hashlib.sha256(lines[-1]).hexdigest() if lines else ""
-            lines.append(canonical({"version": number, "manifest": sha256_of(published.parent / f"v{number}" / "manifest.json"), "before": before}))
-    with whole_file(path) as beside:
-        beside.write_bytes(b"".join(lines))
+def _sound_index(folder: Path) -> list[dict[str, Any]]:
+    """The entries of the index of all versions. Raises TamperedError if it is no unbroken chain: nothing is built on it."""
+    entries, faults = read_index(folder / "index.jsonl")
+    _ensure(faults)
+    return entries
+
+
+def _add_to_index(folder: Path, index: list[dict[str, Any]], version: int) -> None:
+    """Append the version to the chained index. One whose line is missing (a kill in between) is added first."""
+    indexed = {entry["version"] for entry in index}
+    entries = list(index)
+    for number in sorted({*_folders(folder), version} - indexed):
+        before = hashlib.sha256(canonical(entries[-1])).hexdigest() if entries else ""
+        manifest = sha256_of(folder / f"v{number}" / "manifest.json")
+        entries.append({"version": number, "manifest": manifest, "before": before})
+    with whole_file(folder / "index.jsonl") as beside:
+        beside.write_bytes(b"".join(map(canonical, entries)))
+
+
+def read_index(path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
+    """The entries of an index, none where there is no file, and what is wrong with them as a chain."""
+    entries: list[dict[str, Any]] = []
+    before = ""
+    for number, line in enumerate(path.read_bytes().splitlines(keepends=True) if path.is_file() else (), start=1):
+        try:
+            entry = IndexEntry.model_validate_json(line).model_dump()
+        except ValidationError:
+            return entries, [Fault(path.name, f"line {number} is no entry", RESTORE)]
+        if entry["before"] != before or canonical(entry) != line:
+            return entries, [Fault(path.name, f"the chain breaks at line {number}", RESTORE)]
+        entries.append(entry)
+        before = hashlib.sha256(line).hexdigest()
+    return entries, []
+
+
+def _ensure(faults: Iterable[Fault]) -> None:
+    found = list(faults)
+    if found:
+        raise TamperedError(found)
 
 
 def verify(folder: Path) -> Manifest:
-    """The manifest of a release whose every byte is as published. Raises TamperedError with all that is not."""
+    """The manifest of a release whose every byte is as published. Raises TamperedError with all that is not.
+
+    Where the index of all versions lies beside the folder, the manifest must be the one that it knows.
+    """
+    folder = folder.resolve()
     if not (folder / "manifest.json").is_file():
         raise StateError(Fault(str(folder), "no manifest.json", "name the folder of a published version"))
-    faults = [*_manifest_faults(folder), *_chain_faults(folder)]
+    _ensure([*_folder_faults(folder), *_index_faults(folder)])
+    return read_manifest(folder)
+
+
+def _folder_faults(folder: Path) -> list[Fault]:
     try:
-        manifest = Manifest.model_validate(read_json(folder / "manifest.json"))
-    except (ValidationError, StateError):
-        raise TamperedError([*faults, Fault("manifest.json", f"is no manifest of format {FORMAT}")]) from None
-    faults += _file_faults(folder, manifest)
-    if not faults:
-        faults += _content_faults(folder, manifest)
+        manifest = read_manifest(folder)
+    except TamperedError as error:
+        return [*_manifest_faults(folder), *error.faults]
+    faults = [*_manifest_faults(folder), *_file_faults(folder, manifest)]
     if faults:
-        raise TamperedError(faults)
-    return manifest
+        return faults
+    try:
+        return list(_content_faults(folder, manifest))
+    except ParquetryError as error:
+        return list(error.faults)
 
 
 def _manifest_faults(folder: Path) -> Iterator[Fault]:
@@ -228,7 +287,7 @@ def _manifest_faults(folder: Path) -> Iterator[Fault]:
 
 def _file_faults(folder: Path, manifest: Manifest) -> Iterator[Fault]:
     listed = {file.path: file for file in manifest.files}
-    present = {file.name for file in folder.iterdir()} - {"manifest.json", "manifest.sha256"}
+    present = {file.name for file in folder.iterdir()} - OF_THE_MANIFEST
     yield from (Fault(name, "is listed in the manifest but missing") for name in sorted(set(listed) - present))
     yield from (Fault(name, "is not listed in the manifest") for name in sorted(present - set(listed)))
     for name in sorted(present & set(listed)):
@@ -238,33 +297,32 @@ def _file_faults(folder: Path, manifest: Manifest) -> Iterator[Fault]:
 
 def _content_faults(folder: Path, manifest: Manifest) -> Iterator[Fault]:
     """What the manifest claims about the content, computed again from the content."""
-    if manifest.verdict != Verdict.PASS or read_json(folder / "audit.json")["verdict"] != Verdict.PASS:
+    audit = read_json(folder / "audit.json")
+    if manifest.verdict != Verdict.PASS or audit["verdict"] != Verdict.PASS:
         yield Fault("manifest.json", "its verdict is not 'pass'")
     table = read_table(folder / "synthetic.parquet")
-    if table.num_rows != manifest.rows:
-        yield Fault("synthetic.parquet", f"has {table.num_rows:,} rows, the manifest says {manifest.rows:,}")
-    schema: Schema = parse_schema(read_yaml(folder / "schema.yaml", "restore the release"))
-    if hashlib.sha256(canonical(schema.model_dump(mode="json"))).hexdigest() != manifest.schema_digest:
+    rows = {table.num_rows, manifest.rows, audit["rows"]["synthetic"]}
+    if len(rows) > 1:
+        yield Fault("synthetic.parquet", f"has {table.num_rows:,} rows, the manifest or the audit says otherwise")
+    if not same_rows(table, folder / "synthetic.csv"):
+        yield Fault("synthetic.csv", "does not hold the rows of synthetic.parquet")
+    schema = parse_schema(read_yaml(folder / "schema.yaml", RESTORE))
+    if _digest(schema) != manifest.schema_digest:
         yield Fault("schema.yaml", "its digest is not the one in the manifest")
     for breach in breaches(table, schema):
         yield Fault(breach.column, f"{breach.check}: {breach.rows:,} rows", "the table breaks its own schema")
 
 
-def _chain_faults(folder: Path) -> Iterator[Fault]:
-    """Whether the index beside the versions, where there is one, is an unbroken chain that knows this manifest."""
+def _index_faults(folder: Path) -> list[Fault]:
+    """What is wrong with the index beside the versions, where there is one, or with what it says of those there are."""
     path = folder.parent / "index.jsonl"
     if not path.is_file():
-        return
-    before, known = "", set()
-    for number, line in enumerate(path.read_bytes().splitlines(keepends=True), start=1):
-        try:
-            entry = json.loads(line)
-        except json.JSONDecodeError:
-            yield Fault("index.jsonl", f"line {number} is no JSON")
-            return
-        if entry.get("before") != before:
-            yield Fault("index.jsonl", f"the chain breaks at line {number}")
-        before = hashlib.sha256(line).hexdigest()
-        known.add((entry.get("version"), entry.get("manifest")))
-    if (int(folder.name[1:]) if folder.name[1:].isdigit() else 0, sha256_of(folder / "manifest.json")) not in known:
-        yield Fault("index.jsonl", f"does not know this manifest of {folder.name}")
+        return []
+    entries, faults = read_index(path)
+    known = {entry["version"]: entry["manifest"] for entry in entries}
+    there = {number: folder.parent / f"v{number}" / "manifest.json" for number in _folders(folder.parent)}
+    return faults + [
+        Fault(path.name, f"does not know this manifest of v{number}")
+        for number, manifest in sorted(there.items())
+        if manifest.is_file() and known.get(number) != sha256_of(manifest)
+    ]

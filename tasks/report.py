@@ -73,14 +73,14 @@ def render_html(report: Report) -> str:
     return render(
         "report.html.j2", said=_said(report), groups=_groups(report.audit), meaning=MEANING[report.audit.verdict],
         cannot_say=CANNOT_SAY, sources=_sources(report.audit), maps=_maps(report.portrait), say=_say, picture=_picture,
-        outline=_outline, percent=_percent,
+        outline=_outline, percent=_percent, plain=_plain, sentence=_sentence,
     )
 
 
 def render_markdown(report: Report) -> str:
     return render(
         "report.md.j2", said=_said(report), groups=_groups(report.audit), meaning=MEANING[report.audit.verdict],
-        cannot_say=CANNOT_SAY, say=_say, cell=_cell,
+        cannot_say=CANNOT_SAY, say=_say, cell=_cell, plain=_plain, sentence=_sentence,
     )
 
 
@@ -117,7 +117,7 @@ def _said(report: Report) -> dict[str, Any]:
             {"name": part.name, "generator": report.generators.get(part.name), "columns": list(part.columns)}
             for part in partition.parts
         ],
-        "join": dict(report.join),
+        "join": {fact: round(value, 3) if isinstance(value, float) else value for fact, value in report.join.items()},
         "validation": report.validation.model_dump(mode="json")["checks"] if report.validation else None,
         "portrait": asdict(report.portrait) if report.portrait else None,
     }
@@ -159,6 +159,17 @@ def _judged(finding: Mapping[str, Any]) -> str:
 
 def _percent(share: float) -> str:
     return f"{share * 100:.1f} %"
+
+
+def _plain(value: object) -> str:
+    """A fact as a person writes it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,}" if isinstance(value, (int, float)) else str(value)
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:].rstrip(".") + "." if text else ""
 
 
 def _cell(text: object) -> str:

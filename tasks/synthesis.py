@@ -7,6 +7,7 @@ import logging
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -45,6 +46,13 @@ def partition(job: Job) -> Partition:
     write_json(found.model_dump(mode="json"), plan.workspace.partition)
     log.info(found.reason)
     return found
+
+
+def join_told(plan: Plan) -> dict[str, Any]:
+    """How the join went, as it may be published: a figure to its last digit would be a fingerprint of the training rows."""
+    said = read_json(plan.workspace.joined / "join.json")
+    facts = {name: round(value, 3) if isinstance(value, float) else value for name, value in said["facts"].items()}
+    return {**{name: said[name] for name in ("asked", "rows", "shortfall", "proposed", "accepted")}, "facts": facts}
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,15 @@ for _tag, _pattern, _initials in SCALARS:
         _speaker.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(_pattern), list(_initials))
 
 
+def _text(dumper: _Dumper, text: str) -> yaml.Node:
+    """Text on one line: a break within it is written as an escape, so that indenting or joining lines changes nothing."""
+    plain = text.isprintable() or not text
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if plain else '"')
+
+
+_Dumper.add_representer(str, _text)
+
+
 def read_yaml(path: Path, remedy: str) -> dict[str, Any]:
     """The mapping in a YAML file. Raises SpecError, with line and column where it cannot be read."""
     try:
@@ -48,6 +57,12 @@ def read_yaml(path: Path, remedy: str) -> dict[str, Any]:
     if not isinstance(said, dict):
         raise SpecError(Fault(str(path), "holds no mapping of keys to values", remedy))
     return said
+
+
+def yaml_scalar(value: Any) -> str:
+    """One text, number or boolean as YAML on one line, quoted where it would be read as something else."""
+    written = yaml.dump(value, Dumper=_Dumper, allow_unicode=True, width=float("inf"))
+    return written.removesuffix("\n...\n").removesuffix("\n")
 
 
 def yaml_text(value: Any) -> str:

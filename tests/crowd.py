@@ -9,7 +9,7 @@ from models.table import Table
 
 COLUMNS = (
     Column(name="age", kind="integer", dtype="int64", bounds=(0, 100)),
-    Column(name="income", kind="continuous", dtype="double", bounds=(0, 200_000), decimals=2, nullable=True),
+    Column(name="income", kind="continuous", dtype="double", bounds=(0, 400_000), decimals=2, nullable=True),
     Column(name="region", kind="categorical", dtype="string", levels=("north", "east", "south", "west")),
     Column(name="weight", kind="continuous", dtype="double", bounds=(20, 200), decimals=1),
     Column(name="smoker", kind="boolean", dtype="bool", nullable=True),
@@ -26,7 +26,7 @@ def crowd(rows, seed):
     """People whose income and illness depend on their age."""
     rng = np.random.default_rng(seed)
     age = rng.integers(18, 90, rows).astype(float)
-    income = np.round(np.clip(rng.lognormal(10, 0.6, rows) * (1 + age / 100), 0, 200_000), 2)
+    income = np.round(np.clip(rng.lognormal(10, 0.6, rows) * (1 + age / 100), 0, 399_000), 2)
     income[rng.random(rows) < 0.1] = np.nan
     smoker = np.where(rng.random(rows) < 0.05, np.nan, rng.integers(0, 2, rows))
     ill = (rng.random(rows) < 1 / (1 + np.exp(-(age - 60) / 8))).astype(float)
@@ -43,7 +43,7 @@ def shuffled(table, seed=0):
 
 
 def independent(table, seed=0):
-    """Every column of ``table`` in an order of its own."""
+    """The rows of ``table`` with every column in an order of its own."""
     rng = np.random.default_rng(seed)
     return cells(table, np.column_stack([rng.permutation(column) for column in table.values.T]))
 

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from models.estimates import Estimate, excess, mean_count, scaled, share
-from models.evidence import Closeness, Evidence
+from models.evidence import Closeness, Evidence, place
 from models.finding import Finding, Group, Unit
 from models.measures import Measure
 from models.randomness import Seed
@@ -98,10 +98,9 @@ class Copies(Measure):
             interval=beyond.interval if beyond else None,
             observed=float(counts.mean()) * scale if len(counts) else None,
             control=chance.value if chance else None,
-            baseline=0.0,
             n=n,
             limit=limit if limit is None or chance is None else limit + self.tolerance * _spread(chance.value),
-            where=f"part {view}" if view else "",
+            where=place(view),
             reason="" if chance else "without held-out rows nothing tells a copy from a chance match",
             source=SOURCE,
         )

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from models.estimates import Estimate, Z, auc
-from models.evidence import WHOLE, Closeness, Evidence
+from models.evidence import WHOLE, Closeness, Evidence, place
 from models.finding import Finding, Group, Interval, Unit
 from models.measures import Measure
 from models.neighbours import Space, credit, nearest
@@ -31,11 +31,11 @@ class Membership(Measure):
     """Membership by nearness, on all training rows.
 
     *Closer to training rows*: each synthetic row credits the nearest of all real rows, ties in equal parts. With r the
-    credit of an average training row over that of an average held-out one, the figure is r / (1 + r). It is 0.5 where the
-    release was made without the held-out rows and copies nobody, as the labels "training" and "held out" could then be
-    exchanged, and 1 where only training rows are credited; groups of any two sizes can be compared, without a subsample
-    of the larger one. The interval is that of log r by the delta method over people, their credits' spread at least
-    Poisson's.
+    credit of an average training row over that of an average held-out one, the figure is r / (1 + r). It is 0.5 where
+    the release was made without the held-out rows and copies nobody, as the labels "training" and "held out" could then
+    be exchanged, and 1 where only training rows are credited; groups of any two sizes can be compared, without a
+    subsample of the larger one. The interval is that of log r by the delta method over people, their credits' spread at
+    least Poisson's.
 
     *Closer to held-out rows* is the same turned round: well above 0.5, something has seen the held-out rows, or the two
     groups are not alike, and no control means anything.
@@ -84,7 +84,7 @@ class Membership(Measure):
             baseline=0.5,
             n=len(evidence.holdout),
             limit=limit,
-            where=f"part {view}" if view else "",
+            where=place(view),
             reason="" if estimate else f"{rows}, and at least {FEWEST} of each are needed",
             source=SOURCE,
         )

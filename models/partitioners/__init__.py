@@ -21,6 +21,10 @@ class Partitioner(Frozen, ABC):
     def partition(self, table: Table, seed: Seed) -> Partition:
         """Every column of ``table`` in exactly one part; ``ratio`` filled in."""
 
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """The names that the parts will have, in order; known from the settings alone."""
+
     def faults(self, schema: Schema) -> list[Fault]:
         """What cannot be followed for this schema, told before any row is read."""
         return []

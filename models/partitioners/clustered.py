@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from models.blocks import divisible, numbered, sampled_association, sizes, too_many
+from models.blocks import divisible, numbered, part_names, sampled_association, sizes, too_many
 from models.errors import Fault
 from models.partition import Partition
 from models.partitioners import Partitioner
@@ -40,6 +40,9 @@ class Clustered(Partitioner):
             label = max(ends, key=lambda end: _within(matrix, end))
         blocks = [np.flatnonzero(label == number).tolist() for number in range(self.parts)]
         return numbered(table, blocks, matrix, "associated columns kept together")
+
+    def names(self) -> tuple[str, ...]:
+        return part_names(self.parts)
 
     def faults(self, schema: Schema) -> list[Fault]:
         return too_many(self.parts, len(schema.modelled))

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from models.blocks import divisible, numbered, sampled_association, too_many
+from models.blocks import divisible, numbered, part_names, sampled_association, too_many
 from models.errors import Fault
 from models.partition import Partition
 from models.partitioners import Partitioner
@@ -40,6 +40,9 @@ class Correlated(Partitioner):
             _separate(matrix, taken, blocks)
             remaining = [j for j in remaining if j not in taken]
         return numbered(table, blocks, matrix, "associated columns put into different parts")
+
+    def names(self) -> tuple[str, ...]:
+        return part_names(self.parts)
 
     def faults(self, schema: Schema) -> list[Fault]:
         return too_many(self.parts, len(schema.modelled))

@@ -35,6 +35,9 @@ class Given(Partitioner):
         blocks = [[table.names.index(name) for name in part.columns] for part in parts]
         return explained(parts, blocks, sampled_association(table, seed), "as given")
 
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.parts)
+
     def faults(self, schema: Schema) -> list[Fault]:
         modelled = [column.name for column in schema.modelled]
         return list(self._faults(modelled, [name for name in schema.names if name not in modelled]))

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from models.blocks import divisible, numbered, sampled_association, sizes, too_many
+from models.blocks import divisible, numbered, part_names, sampled_association, sizes, too_many
 from models.errors import Fault
 from models.partition import Partition
 from models.partitioners import Partitioner
@@ -29,6 +29,9 @@ class Random(Partitioner):
             blocks.append(order[:size])
             order = order[size:]
         return numbered(table, blocks, sampled_association(table, seed), "dealt at random")
+
+    def names(self) -> tuple[str, ...]:
+        return part_names(self.parts)
 
     def faults(self, schema: Schema) -> list[Fault]:
         return too_many(self.parts, len(schema.modelled))

@@ -83,8 +83,8 @@ def test_nothing_gated_is_no_pass():
 def test_a_pass_is_told_in_people():
     found = audited(FRESH, {"marginals": Marginals()})
     assert found.verdict is Verdict.PASS
-    assert found.reason == ("All 1 gated checks passed: within their limits, the synthetic rows tell no more about the "
-                            "150 people they were learned from than about 100 others.")
+    assert found.reason.startswith("All 1 gated checks passed: within their limits, the synthetic rows tell no more ")
+    assert "about the 150 people they were learned from than about 100 others" in found.reason
 
 
 def test_without_held_out_rows_copies_stay_undecided():
@@ -95,6 +95,7 @@ def test_without_held_out_rows_copies_stay_undecided():
 
 
 def test_a_long_list_is_cut_and_counted():
-    failed = Finding(measure="m", name="A", question="?", estimate=1.0, interval=Interval(low=1, high=1), n=1, limit=0.5)
+    certain = Interval(low=1, high=1)
+    failed = Finding(measure="m", name="A", question="?", estimate=1.0, interval=certain, n=1, limit=0.5)
     found = Audit(findings=(failed,) * 5, training_rows=1, holdout_rows=1, synthetic_rows=1, columns=1)
     assert found.reason == f"5 of 5 gated checks failed: {'; '.join(['A (1.000, limit 0.500)'] * 3)}; and 2 more."

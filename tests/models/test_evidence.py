@@ -5,7 +5,7 @@ import pytest
 from crowd import ONE_PART, TWO_PARTS, crowd
 
 from models.errors import AuditError
-from models.evidence import WHOLE, Evidence
+from models.evidence import WHOLE, Evidence, place
 from models.partition import Part, Partition
 
 TRAIN, HOLDOUT, DRAWN = crowd(30, 1), crowd(20, 2), crowd(25, 3)
@@ -36,6 +36,10 @@ def test_tables_without_columns_are_refused():
 def test_one_part_is_the_whole_row_and_is_looked_at_once():
     assert list(Evidence(TRAIN, HOLDOUT, DRAWN, ONE_PART).views) == [WHOLE]
     assert list(Evidence(TRAIN, HOLDOUT, DRAWN, TWO_PARTS).views) == [WHOLE, "a", "b"]
+
+
+def test_a_part_is_called_a_part_once():
+    assert [place(view) for view in (WHOLE, "money", "part-1")] == ["", "part money", "part-1"]
 
 
 def test_closeness_sees_every_row():

@@ -7,12 +7,18 @@ from models.finding import Finding, Group, Interval, Unit, Verdict, overall
 
 def finding(estimate, low=None, high=None, limit=None, **more):
     interval = None if low is None else Interval(low=low, high=high)
-    return Finding(measure="m", name="Name", question="?", estimate=estimate, interval=interval, n=100, limit=limit, **more)
+    said = {"measure": "m", "name": "Name", "question": "?", "n": 100, **more}
+    return Finding(estimate=estimate, interval=interval, limit=limit, **said)
 
 
 @pytest.mark.parametrize(
     ("low", "high", "verdict"),
-    [(0.0, 0.1, Verdict.PASS), (0.0, 0.2, Verdict.INCONCLUSIVE), (0.1, 0.2, Verdict.INCONCLUSIVE), (0.11, 0.2, Verdict.FAIL)],
+    [
+        (0.0, 0.1, Verdict.PASS),
+        (0.0, 0.2, Verdict.INCONCLUSIVE),
+        (0.1, 0.2, Verdict.INCONCLUSIVE),
+        (0.11, 0.2, Verdict.FAIL),
+    ],
 )
 def test_the_interval_decides(low, high, verdict):
     assert finding(0.05, low, high, limit=0.1).verdict is verdict

@@ -105,6 +105,14 @@ def test_a_column_in_two_parts_or_in_none_is_told():
     assert "sex" in told
 
 
+def test_a_generator_for_a_part_that_there_is_not_is_told_with_the_parts_that_there_are():
+    two = Schema(columns=(AGE, SEX))
+    assert "generators.al: the partition has no such part (did you mean 'all'?" in faults(two, generators={"al": "cart"})
+    numbered = {"kind": "clustered", "parts": 2}
+    assert "valid: part-1, part-2" in faults(two, partition=numbered, generators={"part-3": "cart"})
+    assert faults(two, partition=numbered, generators={"part-2": "cart"}) == ""
+
+
 def test_more_parts_than_columns_are_told():
     assert "3" in faults(Schema(columns=(AGE, SEX)), partition={"kind": "clustered", "parts": 3})
 

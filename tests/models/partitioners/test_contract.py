@@ -74,6 +74,13 @@ def test_every_column_stands_in_exactly_one_part(kind: str, make: Callable[[], T
 
 
 @pytest.mark.parametrize("kind", catalog.kinds())
+def test_the_names_of_the_parts_are_known_before_rows_are_read(kind: str):
+    for parts in (1, 3):
+        partitioner = into(kind, parts, mixed())
+        assert partitioner.names() == tuple(part.name for part in partitioner.partition(mixed(), Seed.of(1)).parts)
+
+
+@pytest.mark.parametrize("kind", catalog.kinds())
 def test_parts_are_of_equal_size_give_or_take_one(kind: str):
     table = hundred_columns()
     for parts in (3, 7):
