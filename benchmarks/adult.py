@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 
 from models.generators import Generator, catalog
 from models.randomness import Seed
-from models.schema import Column, Kind
+from models.schema import Column, Kind, Role
 from models.table import Floats, Table
 
 ROWS = 32_561
@@ -48,6 +48,7 @@ BOUNDS: dict[str, tuple[int, int]] = {
     "capital-loss": (0, 4_400),
     "hours-per-week": (1, 99),
 }
+TARGET = "income"
 HEAPED = ("capital-gain", "capital-loss")
 
 
@@ -79,7 +80,8 @@ def _numeric(frame: pd.DataFrame, name: str) -> Column:
 def _levelled(frame: pd.DataFrame, name: str) -> Column:
     shared = frame[name].value_counts()
     return Column(
-        name=name, kind=Kind.CATEGORICAL, dtype="string", unlisted="other", other="(other)",
+        name=name, kind=Kind.CATEGORICAL, role=Role.TARGET if name == TARGET else Role.PLAIN, dtype="string",
+        unlisted="other", other="(other)",
         levels=tuple(sorted(str(level) for level, rows in shared.items() if rows >= K)),
     )
 
@@ -96,7 +98,7 @@ def _cells(series: pd.Series, column: Column) -> Floats:
     return series.map(code).fillna(code.get("(other)", np.nan)).to_numpy(np.float64)
 
 
-def auroc(train: Table, test: Table, target: str = "income") -> float:
+def auroc(train: Table, test: Table, target: str = TARGET) -> float:
     """How well a classifier that has seen ``train`` alone ranks the rows of ``test``."""
     from sklearn.ensemble import HistGradientBoostingClassifier
     from sklearn.metrics import roc_auc_score

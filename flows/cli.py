@@ -36,9 +36,9 @@ AsJson = Annotated[bool, typer.Option("--json", help="print JSON for machines, a
 def everywhere(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress, results only")] = False,
 ) -> None:
+    level = logging.WARNING if quiet else logging.INFO
     log = logging.getLogger("parquetry")
-    log.handlers = [RichHandler(console=err, show_path=False, show_level=False, log_time_format="%H:%M:%S", markup=False)]
-    log.setLevel(logging.WARNING if quiet else logging.INFO)
+    log.handlers = [RichHandler(level, console=err, show_path=False, show_level=False, log_time_format="%H:%M:%S", markup=False)]
     log.propagate = False
 
 
@@ -232,12 +232,15 @@ def kinds(
 @app.command()
 def serve(specs: Annotated[list[Path], typer.Argument(help="specs whose schedules and triggers to serve")]) -> None:
     """Register specs with a running Prefect server and carry out their runs until interrupted."""
-    from flows.server import require
+    from tasks.spec import load_all
 
-    require()
-    from flows.serve import serve as serve_all
+    plans = load_all(specs)
+    from flows.server import standing
 
-    serve_all(specs)
+    with standing():
+        from flows.serve import serve as serve_all
+
+        serve_all(plans)
 
 
 def _json(value: Any) -> None:

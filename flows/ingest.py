@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from uuid import UUID
-
 from prefect import flow
 
-from tasks.orchestration import stage
-from tasks.parallel import Crew
+from tasks.orchestration import ends, job, stage
 from tasks.stages import INGEST
-from tasks.step import job_for
 
 
 @flow(name="ingest", flow_run_name="ingest", persist_result=False)
+@ends
 def ingest(spec: str, run: str) -> bool:
     """Whether anything had to be done."""
-    return not stage(INGEST, job_for(Path(spec), Crew(), UUID(run))).fresh
+    with job(spec, run) as under_way:
+        return not stage(INGEST, under_way).fresh

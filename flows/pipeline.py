@@ -8,32 +8,41 @@ from uuid import uuid4
 
 from prefect import flow
 from prefect.client.schemas.objects import State
-from prefect.states import Completed, Failed
+from prefect.runtime import flow_run
+from prefect.states import Completed
 
 from flows.audit import audit
 from flows.ingest import ingest
 from flows.release import release
 from flows.synthesize import synthesize
-from models.errors import WithheldError
+from models.errors import SpecError
+from tasks.orchestration import ends
 from tasks.spec import load
 from tasks.stages import STAGES
 from tasks.versions import prepare
 
 
-@flow(name="parquetry", persist_result=False)
+def named() -> str:
+    """What the run that begins is called: its data set, or the path of a spec that cannot be followed."""
+    path = str(flow_run.parameters["spec"])
+    try:
+        return load(Path(path)).spec.name
+    except SpecError:
+        return path
+
+
+@flow(name="parquetry", flow_run_name=named, persist_result=False)
+@ends
 def pipeline(spec: str) -> State[Any]:
     """Run the spec at path ``spec``. Ends as ``Released``, ``Unchanged`` (nothing was to be done) or ``Withheld``.
 
-    Every other end is an error, and the state's message names its faults.
+    Every other end is ``Failed``, and the state's message names the faults.
     """
     plan = load(Path(spec))
     with plan.workspace.held():
         prepare(plan, STAGES)
-        try:
-            run = str(uuid4())
-            worked = [room(spec, run) for room in (ingest, synthesize, audit, release)]
-        except WithheldError as error:
-            return Failed(name="Withheld", message=str(error))
+        run = str(uuid4())
+        worked = [room(spec, run) for room in (ingest, synthesize, audit, release)]
     if not any(worked):
         return Completed(name="Unchanged", message="source, spec, code and artifacts are as they were")
     return Completed(name="Released", message=f"{plan.spec.name} published")

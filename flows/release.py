@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from uuid import UUID
-
 from prefect import flow
 
-from tasks.orchestration import show_release, stage
-from tasks.parallel import Crew
+from tasks.orchestration import ends, job, show_release, stage
 from tasks.release import latest
 from tasks.stages import RELEASE
-from tasks.step import job_for
 
 
 @flow(name="release", flow_run_name="release", persist_result=False)
+@ends
 def release(spec: str, run: str) -> bool:
     """Whether anything had to be done."""
-    job = job_for(Path(spec), Crew(), UUID(run))
-    plan = job.plan
-    outcome = stage(RELEASE, job)
+    with job(spec, run) as under_way:
+        outcome = stage(RELEASE, under_way)
+        plan = under_way.plan
     published = latest(plan.workspace, plan.spec.name)
     if published:
         show_release(plan.spec.name, published.folder, published.folder / "audit.html")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from models.errors import Fault, SpecError, nearest
+from models.errors import Fault, SpecError, StateError, WithheldError, nearest
 from tasks.audit import published_rows
 from tasks.datasets import run_of
 from tasks.parallel import Crew
@@ -19,8 +18,6 @@ from tasks.stages import BY_NAME, STAGES
 from tasks.step import Job, carry_out
 from tasks.store import read_json
 from tasks.versions import prepare
-
-log = logging.getLogger("parquetry")
 
 
 @dataclass(frozen=True)
@@ -51,15 +48,19 @@ def run_one(path: Path, stage: str) -> Ended:
 def run_all(path: Path) -> Ended:
     """The whole pipeline as a Prefect flow. Raises what stopped it, except a withheld release, which is told."""
     plan = load(path)
-    from flows.server import settle
-
-    log.info("%s", settle())
     os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "CRITICAL")
-    from flows.pipeline import pipeline
+    from flows.server import connected
 
-    state = pipeline(str(path), return_state=True)
-    if state.name != "Withheld":
-        state.result()
+    with connected():
+        from prefect import tags
+
+        from flows.pipeline import pipeline
+
+        with tags(plan.spec.name):
+            state = pipeline(str(path), return_state=True)
+        error = None if state.is_completed() else state.result(raise_on_failure=False)
+    if error is not None and not isinstance(error, WithheldError):
+        raise error
     return _ended(plan, str(state.name).lower())
 
 

@@ -66,9 +66,21 @@ class Catalog(Generic[Settings]):
             raise SpecError(faults_of(error, settings, f"{self.family} '{said['kind']}'")) from None
 
     def json_schema(self) -> dict[str, Any]:
-        """A JSON Schema that accepts any kind, for editors (imports every kind)."""
-        return {"anyOf": [{"type": "string", "enum": list(self.kinds())}]
-                + [self.settings(kind).model_json_schema() for kind in self.kinds()]}
+        """A JSON Schema that accepts any kind by name or by settings, for editors (imports every kind)."""
+        options: list[dict[str, Any]] = [{"type": "string", "enum": list(self.kinds())}]
+        definitions: dict[str, Any] = {}
+        for kind in self.kinds():
+            settings = self.settings_schema(kind)
+            definitions.update(settings.pop("$defs"))
+            options.append({**settings, "required": sorted({"kind", *settings.get("required", ())})})
+        return {"anyOf": options, "$defs": definitions}
+
+    def settings_schema(self, kind: str) -> dict[str, Any]:
+        """The JSON Schema of one kind's settings. Its ``$defs`` have names of their own, so that they may be moved."""
+        prefix = f"{self.family}.{kind}."
+        schema = self.settings(kind).model_json_schema(ref_template=f"#/$defs/{prefix}{{model}}")
+        definitions = {f"{prefix}{name}": said for name, said in schema.pop("$defs", {}).items()}
+        return {**schema, "$defs": definitions}
 
 
 class NestedFaults(ValueError):

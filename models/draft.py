@@ -198,8 +198,14 @@ def _levels(profile: Profile, cells: Levels, k: int) -> Drafted:
         or nearly_unique
         or (_names_an_identifier(profile.name) and profile.present < k * cells.distinct)
     ):
-        return _identifier(profile, cells.distinct, cells.mask, cells.note)
+        return _identifier(profile, cells.distinct, _shared_mask(profile, cells, k), cells.note)
     return _categorical(profile, cells, k)
+
+
+def _shared_mask(profile: Profile, cells: Levels, k: int) -> str | None:
+    """The pattern, unless fewer than ``k`` rows share characters that it spells out."""
+    spelled_out = cells.mask is not None and cells.mask != "uuid" and cells.mask.strip("#") != ""
+    return None if spelled_out and profile.present < k else cells.mask
 
 
 def _identifier(profile: Profile, distinct: int, mask: str | None, note: str = "") -> Drafted:

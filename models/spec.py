@@ -38,6 +38,10 @@ def _measures(said: object) -> object:
     return built
 
 
+NAME = r"^[a-z0-9][a-z0-9-]{0,62}$"
+"""A data set's name is also the name of folders, of files and of a git tag."""
+
+
 class Split(Frozen):
     """How rows are held out. The held-out rows are the audit's control set: nothing else ever sees them."""
 
@@ -69,7 +73,7 @@ class Trigger(Frozen):
 class Spec(Frozen):
     """One data set and what becomes of it. Paths are relative to the folder that the spec lies in."""
 
-    name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$", description="name of the released data set")
+    name: str = Field(pattern=NAME, description="name of the released data set")
     source: Mapping[str, Any] = Field(description="where the rows are read: kind and its settings")
     schema_file: str = Field(alias="schema", description="the reviewed schema (YAML)")
     expectations: str | None = Field(default=None, description="the owner's own Great Expectations suite (JSON)")

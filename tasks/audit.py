@@ -58,18 +58,17 @@ def audit(job: Job) -> None:
         _synthetic(plan),
         read_partition(plan),
     )
-    log.info("auditing %s synthetic rows against %s training and %s held-out rows",
-             *(f"{len(table):,}" for table in (evidence.synthetic, evidence.train, evidence.holdout)))
+    log.info(
+        "auditing %s synthetic rows against %s training and %s held-out rows",
+        *(f"{len(table):,}" for table in (evidence.synthetic, evidence.train, evidence.holdout)),
+    )
     learned_from = read_json(workspace.joined / "join.json")["training"]
-    found = audited(evidence, plan.spec.audit, workspace.seed(), training=learned_from)
-    told = join_told(plan)
-    joined = {"kind": plan.spec.join.kind, **{name: fact for name, fact in told.items() if name != "facts"}, **told["facts"]}
     report = Report(
         name=plan.spec.name,
-        audit=found,
+        audit=audited(evidence, plan.spec.audit, workspace.seed(), training=learned_from),
         partition=evidence.partition,
         generators={part.name: plan.spec.generator_of(part.name).kind for part in evidence.partition.parts},
-        join=joined,
+        join=_join_facts(plan),
         validation=Validation.model_validate(read_json(workspace.joined / "validation.json")),
         portrait=portrait(evidence, plan.schema.k),
     )
@@ -78,6 +77,13 @@ def audit(job: Job) -> None:
         (beside / "audit.json").write_text(render_json(report), encoding="utf-8")
         (beside / "audit.md").write_text(render_markdown(report), encoding="utf-8")
         write_json({**looked_at, "audit.json": sha256_of(beside / "audit.json")}, beside / LOOKED_AT)
+
+
+def _join_facts(plan: Plan) -> dict[str, Any]:
+    """What the report tells of the join, without levels."""
+    told = join_told(plan)
+    facts = told.pop("facts")
+    return {"kind": plan.spec.join.kind, **told, **facts}
 
 
 def _looked_at(workspace: Workspace) -> dict[str, str]:
@@ -124,7 +130,9 @@ def _synthetic(plan: Plan) -> Any:
     return encode(table.select([column.name for column in plan.schema.modelled]), plan.schema)
 
 
-def audit_files(real: Path, synthetic: Path, holdout: Path | None, *, targets: tuple[str, ...], report: Path) -> dict[str, Any]:
+def audit_files(
+    real: Path, synthetic: Path, holdout: Path | None, *, targets: tuple[str, ...], report: Path
+) -> dict[str, Any]:
     """The audit of ``synthetic`` as its published JSON; the HTML report goes to ``report``.
 
     Tables are matched by column name. Identifiers and free text are left out, and the log says so. Raises SpecError for
@@ -136,9 +144,10 @@ def audit_files(real: Path, synthetic: Path, holdout: Path | None, *, targets: t
     schema = _schema_of(aligned, targets)
     train, drawn = encode(aligned["real"], schema), encode(aligned["synthetic"], schema)
     unseen = encode(aligned["holdout"], schema) if holdout is not None else train.take(slice(0, 0))
-    evidence = Evidence(train, unseen, drawn, Partition(parts=(Part(name="all", columns=train.names),), reason="one table"))
+    whole = Partition(parts=(Part(name="all", columns=train.names),), reason="one table")
+    evidence = Evidence(train, unseen, drawn, whole)
     found = audited(evidence, every_measure(), Seed.of(0), training=digest(train))
-    told = Report(name=synthetic.name, audit=found, partition=evidence.partition, portrait=portrait(evidence, SHOWN_K))
+    told = Report(name=synthetic.name, audit=found, partition=whole, portrait=portrait(evidence, SHOWN_K))
     with whole_file(report) as beside:
         beside.write_text(render_html(told), encoding="utf-8")
     said: dict[str, Any] = json.loads(render_json(told))
@@ -191,11 +200,15 @@ def _of_one_type(columns: Sequence[pa.ChunkedArray]) -> list[pa.ChunkedArray] | 
 
 
 def _differences(name: str, table: pa.Table, first: str, names: Sequence[str]) -> list[Fault]:
-    lacking = [column for column in names if column not in table.column_names]
-    extra = [column for column in table.column_names if column not in names]
+    there, where = table.column_names, f"{name} table"
+    extra = [column for column in there if column not in names]
     return [
-        *(Fault(f"{name} table", f"lacks the column '{column}'", nearest(column, extra or table.column_names)) for column in lacking),
-        *(Fault(f"{name} table", f"has a column '{column}' that the {first} table lacks", "remove it") for column in extra),
+        *(
+            Fault(where, f"lacks the column '{column}'", nearest(column, extra or there))
+            for column in names
+            if column not in there
+        ),
+        *(Fault(where, f"has a column '{column}' that the {first} table lacks", "remove it") for column in extra),
     ]
 
 
@@ -219,8 +232,13 @@ def _schema_of(tables: Mapping[str, pa.Table], targets: tuple[str, ...]) -> Sche
     found = Schema(columns=tuple(columns), k=1)
     modelled = [column.name for column in found.modelled]
     if not modelled:
-        raise AuditError(Fault("tables", f"none of the {len(columns)} columns can be audited", "identifiers and free text cannot"))
-    unknown = [Fault("--target", f"no column '{name}' is audited", nearest(name, modelled)) for name in targets if name not in modelled]
+        found_none = f"none of the {len(columns)} columns can be audited"
+        raise AuditError(Fault("tables", found_none, "identifiers, free text and constants cannot"))
+    unknown = [
+        Fault("--target", f"no column '{name}' is audited", nearest(name, modelled))
+        for name in targets
+        if name not in modelled
+    ]
     if unknown:
         raise SpecError(unknown)
     return found

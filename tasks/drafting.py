@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from models import generators, joins, measures, partitioners
+from models.column_trace import treatment
 from models.errors import Fault, SpecError
 from models.schema import Column, Role, Schema
-from models.column_trace import treatment
+from models.spec import NAME
 from tasks.kinds import spec_json_schema
 from tasks.profiles import draft
 from tasks.sources import Source, catalog, suffix_kind
@@ -48,7 +49,7 @@ def write_drafts(said: str, *, table: str | None, name: str | None, into: Path, 
     Raises SpecError if the source cannot be understood or files would be overwritten.
     """
     settings = source_settings(said, table, into)
-    name = name or _slug(table or Path(said).stem)
+    name = _checked(name) if name else _slug(table or Path(said).name.split(".")[0])
     spec_path, schema_path = into / "spec.yaml", into / "data" / "schemas" / f"{name}.yaml"
     there = [path for path in (spec_path, schema_path) if path.exists() and not replace]
     if there:
@@ -90,8 +91,16 @@ def _seen_from(path: Path, folder: Path) -> str:
     return Path(os.path.relpath(path, folder)).as_posix()
 
 
+def _checked(name: str) -> str:
+    """``name``, which becomes the name of files and folders. Raises SpecError, with a name like it, if it cannot."""
+    if not re.fullmatch(NAME, name):
+        found = "must be at most 63 lower-case letters, digits and hyphens"
+        raise SpecError(Fault("--name", found, f"for example '{_slug(name)}'"))
+    return name
+
+
 def _slug(text: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:63] or "table"
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:63].strip("-") or "table"
 
 
 def schema_text(name: str, schema: Schema, whys: dict[str, str]) -> str:
@@ -110,7 +119,12 @@ def _column_text(column: Column, why: str, k: int) -> str:
     said = column.model_dump(mode="json", exclude_defaults=True)
     lines = yaml_text(said).splitlines()
     body = "".join(f"  {'- ' if number == 0 else '  '}{line}\n" for number, line in enumerate(lines))
-    return f"  # {why}; {treatment(column, k)}\n{body}\n"
+    return f"  # {_comment(why)}; {treatment(column, k)}\n{body}\n"
+
+
+def _comment(text: str) -> str:
+    """Text that cannot end a comment: formats and patterns in it are the source's."""
+    return "".join(character if character.isprintable() else "?" for character in " ".join(text.split()))
 
 
 def spec_text(name: str, source: dict[str, Any], schema: Schema) -> str:
@@ -126,4 +140,4 @@ def spec_text(name: str, source: dict[str, Any], schema: Schema) -> str:
 
 def _write(path: Path, text: str) -> None:
     with whole_file(path) as beside:
-        beside.write_text(text)
+        beside.write_text(text, encoding="utf-8")

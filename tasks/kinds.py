@@ -31,15 +31,24 @@ def _first_sentence(settings: type[Any]) -> str:
 def spec_json_schema() -> dict[str, Any]:
     """The JSON Schema of a spec: sections by kind, with every kind's own settings."""
     schema = Spec.model_json_schema(by_alias=True)
-    properties = schema["properties"]
-    properties["source"] = sources.catalog.json_schema()
-    properties["partition"] = partitioners.catalog.json_schema()
-    properties["join"] = joins.catalog.json_schema()
-    properties["generator"] = generators.catalog.json_schema()
-    properties["generators"] = {"type": "object", "additionalProperties": generators.catalog.json_schema()}
+    definitions, properties = schema["$defs"], schema["properties"]
+
+    def lifted(part: dict[str, Any]) -> dict[str, Any]:
+        """``part`` as it stands in the whole, where references look for definitions at the top."""
+        definitions.update(part.pop("$defs"))
+        return part
+
+    sections = {"source": sources, "partition": partitioners, "generator": generators, "join": joins}
+    for section, family in sections.items():
+        described = {"description": properties[section]["description"]} if "description" in properties[section] else {}
+        properties[section] = {**described, **lifted(family.catalog.json_schema())}
+    properties["source"]["anyOf"].pop(0)  # no source can be read by its kind alone
+    of_a_part = {key: said for key, said in properties["generator"].items() if key != "description"}
+    properties["generators"] = {**properties["generators"], "additionalProperties": of_a_part}
     properties["audit"] = {
         "type": "object",
+        "description": properties["audit"]["description"],
         "additionalProperties": False,
-        "properties": {kind: measures.catalog.settings(kind).model_json_schema() for kind in measures.catalog.kinds()},
+        "properties": {kind: lifted(measures.catalog.settings_schema(kind)) for kind in measures.catalog.kinds()},
     }
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Parquetry spec", **schema}
+    return {**schema, "$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Parquetry spec"}

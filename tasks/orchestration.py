@@ -6,26 +6,58 @@ out is decided by the hashes of its artifacts, and a task run whose stage was fr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from prefect import task
 from prefect.artifacts import create_link_artifact, create_markdown_artifact, create_table_artifact
 from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State, TaskRun
 from prefect.futures import wait
-from prefect.states import Completed
+from prefect.states import Completed, Failed
 from prefect.tasks import Task
 from prefect.utilities.annotations import quote
 
-from models.errors import SourceError
-from tasks.parallel import Crew, results
-from tasks.step import Job, Outcome, Stage, carry_out
+from models.errors import ParquetryError, SourceError, WithheldError
+from tasks.parallel import Crew, results, tell
+from tasks.step import Job, Outcome, Sealed, Stage, carry_out, job_for
+from tasks.workspace import Workspace
 
 RETRY_DELAYS = [5, 30]
 """Seconds before a warehouse that did not answer is asked again."""
+
+
+def ends(work: Callable[..., Any]) -> Callable[..., Any]:
+    """The body of a flow over a spec, whose refusals are Failed states with the faults for a message.
+
+    An exception that left the flow would be pickled into Prefect's storage and logged with its traceback. Of an error
+    that is not ours only type and place are told.
+    """
+
+    @wraps(work)
+    def told(spec: str, *more: Any) -> Any:
+        try:
+            with Sealed(work.__name__, Workspace(Path(spec).parent.resolve()).secret):
+                return work(spec, *more)
+        except WithheldError as error:
+            return Failed(name="Withheld", message=str(error), data=error)
+        except ParquetryError as error:
+            return Failed(message=f"{error.title}: {error}", data=error)
+
+    return told
+
+
+@contextmanager
+def job(spec: str, run: str) -> Iterator[Job]:
+    """The job that the spec at path ``spec`` states, with worker processes until the end of the block."""
+    with Crew() as crew:
+        yield job_for(Path(spec), PrefectEach(crew), UUID(run))
 
 
 def stage(what: Stage, job: Job) -> Outcome:
@@ -37,14 +69,14 @@ def stage(what: Stage, job: Job) -> Outcome:
         outcomes.append(outcome)
         return Completed(name="Cached", message="nothing had changed") if outcome.fresh else Completed(message="done")
 
-    _with_our_defaults(body, name=what.name, retries=len(RETRY_DELAYS))(what.name)
+    _with_our_defaults(body, what.name)(what.name)
     return outcomes[-1]
 
 
-def _with_our_defaults(body: Any, *, name: str, retries: int = 0) -> Task[Any, Any]:
+def _with_our_defaults(body: Any, name: str) -> Task[Any, Any]:
     return task(
         name=name, task_run_name=name, cache_policy=NO_CACHE, persist_result=False,
-        retries=retries, retry_delay_seconds=RETRY_DELAYS if retries else 0, retry_condition_fn=_may_come_back,
+        retries=len(RETRY_DELAYS), retry_delay_seconds=RETRY_DELAYS, retry_condition_fn=_may_come_back,
     )(body)
 
 
@@ -60,15 +92,17 @@ class PrefectEach:
     def __init__(self, crew: Crew):
         self.crew = crew
 
-    def __call__(self, do: Any, work: Sequence[Any], names: Sequence[str]) -> list[Any]:
-        futures: list[Future[Any]] = [self.crew.submit(do, piece) for piece in work]
+    def __call__(self, do: Any, work: Sequence[Any], names: Sequence[str], told: str = "") -> list[Any]:
+        futures: list[Future[Any]] = self.crew.submit(do, work)
+        done = itertools.count(1)
 
         def body(piece: str, future: Any) -> State[Any]:
             results([future], [piece])
+            tell(future, piece, told, next(done), len(names))
             return Completed(message="done")
 
         runs = [
-            _with_our_defaults(body, name=f"{do.__name__} {name}").submit(name, quote(future))
+            _with_our_defaults(body, f"{do.__name__} {name}").submit(name, quote(future))
             for name, future in zip(names, futures, strict=True)
         ]
         wait(runs)

@@ -6,12 +6,17 @@ paths and names, and its rows stay in files.
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
+import signal
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -21,43 +26,95 @@ Work = TypeVar("Work")
 Result = TypeVar("Result")
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+KEPT = "finished parts are kept and reused on the next run"
+
+log = logging.getLogger("parquetry")
 
 
 class Each(Protocol):
     """Carry out ``do`` for every piece of ``work``; results in the order of ``work``.
 
-    All pieces are carried out even if one fails; then one SynthesisError names all that failed.
+    All pieces are carried out even if one fails; then one SynthesisError names all that failed. Where ``told`` says what
+    becomes of a piece ('trained'), the log tells of each that is done.
     """
 
-    def __call__(self, do: Callable[[Work], Result], work: Sequence[Work], names: Sequence[str]) -> list[Result]: ...
+    def __call__(
+        self, do: Callable[[Work], Result], work: Sequence[Work], names: Sequence[str], told: str = "",
+    ) -> list[Result]: ...
 
 
 class Crew:
-    """Worker processes, as many as there are cores, one thread each; started when first needed, gone at the end.
+    """Worker processes, one per piece and at most one per core, one thread each; started when first needed.
 
-    A crew is itself the plain ``Each``. The children inherit the limits on threads from the environment.
+    They end with the ``with`` block, at once if an error ends it, and they end at once when this process is killed. A
+    crew is itself the plain ``Each``. The children inherit the limits on threads from the environment.
     """
 
     def __init__(self, size: int | None = None):
         self.size = size or len(os.sched_getaffinity(0))
         self._pool: ProcessPoolExecutor | None = None
+        self._workers = 0
+        self._lifeline: Connection | None = None
 
     def __enter__(self) -> Crew:
         return self
 
-    def __exit__(self, *exit: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        if kind is not None and self._lifeline is not None:
+            self._lifeline.close()
+        self._close()
+
+    def submit(self, do: Callable[[Work], Result], work: Sequence[Work]) -> list[Future[Result]]:
+        """The pieces under way, in the order of ``work``."""
+        wanted = min(self.size, len(work))
+        if wanted > self._workers:
+            self._close()
+            self._open(wanted)
+        return [self._pool.submit(do, piece) for piece in work] if self._pool else []
+
+    def __call__(
+        self, do: Callable[[Work], Result], work: Sequence[Work], names: Sequence[str], told: str = "",
+    ) -> list[Result]:
+        futures = self.submit(do, work)
+        named = dict(zip(futures, names, strict=True))
+        for number, future in enumerate(as_completed(futures), start=1):
+            tell(future, named[future], told, number, len(names))
+        return results(futures, names)
+
+    def _open(self, workers: int) -> None:
+        os.environ.update({name: os.environ.get(name, "1") for name in THREAD_VARIABLES})
+        context = multiprocessing.get_context("spawn")
+        ours, self._lifeline = context.Pipe(duplex=False)
+        self._pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_serve, initargs=(ours,))
+        self._workers = workers
+
+    def _close(self) -> None:
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
-            self._pool = None
+        if self._lifeline is not None:
+            self._lifeline.close()
+        self._pool, self._lifeline, self._workers = None, None, 0
 
-    def submit(self, do: Callable[[Work], Result], piece: Work) -> Future[Result]:
-        if self._pool is None:
-            os.environ.update({name: os.environ.get(name, "1") for name in THREAD_VARIABLES})
-            self._pool = ProcessPoolExecutor(self.size, mp_context=multiprocessing.get_context("spawn"), initializer=_one_thread)
-        return self._pool.submit(do, piece)
 
-    def __call__(self, do: Callable[[Work], Result], work: Sequence[Work], names: Sequence[str]) -> list[Result]:
-        return results([self.submit(do, piece) for piece in work], names)
+def _serve(lifeline: Connection) -> None:
+    """What a worker does first: one thread, deaf to Ctrl-C (which the run itself answers), and bound to the lifeline."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        torch.set_num_threads(1)
+
+
+def _end_with(lifeline: Connection) -> None:
+    """End this process when the other end of ``lifeline`` is closed: on purpose, or because its process was killed."""
+    lifeline.poll(None)
+    os._exit(1)
+
+
+def tell(future: Future[Result], name: str, told: str, number: int, all: int) -> None:
+    """Log that the piece ``name`` is done, unless it failed or nothing is to be told."""
+    if told and future.exception() is None:
+        log.info("%s %s (%d of %d)", told, name, number, all)
 
 
 def results(futures: Sequence[Future[Result]], names: Sequence[str]) -> list[Result]:
@@ -76,16 +133,13 @@ def _faults(error: BaseException | None, name: str) -> list[Fault]:
         return []
     if isinstance(error, ParquetryError):
         return [Fault(f"{name}: {fault.where}", fault.found, fault.remedy) for fault in error.faults]
-    return [Fault(name, f"stopped by {type(error).__name__} {place_of(error)}", "finished parts are kept and reused on the next run")]
+    if isinstance(error, BrokenProcessPool):
+        return [Fault(name, "its process was killed, or another's while it waited",
+                      f"if memory ran out, make parts smaller or choose a lighter generator; {KEPT}")]
+    return [Fault(name, f"stopped by {type(error).__name__} {place_of(error)}", KEPT)]
 
 
 def place_of(error: BaseException) -> str:
     """Where an error arose, by file and line, without its message."""
     frames = traceback.extract_tb(error.__traceback__)
     return f"in {Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else "in a worker process"
-
-
-def _one_thread() -> None:
-    torch = sys.modules.get("torch")
-    if torch is not None:
-        torch.set_num_threads(1)

@@ -6,10 +6,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from models.errors import ContractError
 from models.partition import Partition
 from models.schema import subset
 from models.synthesis import divide
-from tasks.codec import encode
+from tasks.codec import breaches, encode
 from tasks.ingest import fetch, split
 from tasks.spec import Plan, load
 
@@ -42,12 +43,18 @@ class Preview:
 
 
 def preview(path: Path) -> Preview:
-    """Read the source and divide its columns as a run would: same rows, same seed, same parts."""
+    """Read the source and divide its columns as a run would: same rows, same seed, same parts.
+
+    Raises ContractError for rows that break the schema.
+    """
     plan = load(path)
     table, _ = fetch(plan.source)
+    found = breaches(table, plan.schema)
+    if found:
+        raise ContractError(breach.fault() for breach in found)
     train, _ = split(table, plan.schema, plan.spec.split.holdout, plan.spec.split.entity, plan.workspace.seed())
-    found = divide(encode(train, plan.schema), plan.spec.partition, plan.workspace.seed())
-    return Preview(plan.spec.name, table.num_rows, _parts(plan, found), found.ratio, tuple(remarks(found)))
+    divided = divide(encode(train, plan.schema), plan.spec.partition, plan.workspace.seed())
+    return Preview(plan.spec.name, table.num_rows, _parts(plan, divided), divided.ratio, tuple(remarks(divided)))
 
 
 def _parts(plan: Plan, found: Partition) -> tuple[PlannedPart, ...]:

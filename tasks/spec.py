@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,3 +56,22 @@ def load(path: Path) -> Plan:
     if faults or spec is None or schema is None or source is None:
         raise SpecError(faults)
     return Plan(path, spec, schema, source.below(path.parent), Workspace(path.parent.resolve()))
+
+
+def load_all(paths: Sequence[Path]) -> list[Plan]:
+    """The plans of several specs. Raises SpecError with the faults of all of them, and for a name that two of them have."""
+    found, faults = list[Plan](), list[Fault]()
+    for path in paths:
+        try:
+            found.append(load(path))
+        except SpecError as error:
+            faults += [Fault(f"{path}: {fault.where}", fault.found, fault.remedy) for fault in error.faults]
+    times = Counter(plan.spec.name for plan in found)
+    faults += [
+        Fault(f"{plan.path}: name", f"'{plan.spec.name}' is the name of {times[plan.spec.name]} of these specs", "give each its own")
+        for plan in found
+        if times[plan.spec.name] > 1
+    ]
+    if faults:
+        raise SpecError(faults)
+    return found

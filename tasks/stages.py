@@ -1,13 +1,22 @@
-"""The six stages in their order: what each reads, writes and depends on. The flow, ``run --only`` and dvc.yaml follow this list."""
+"""The six stages in their order: what each reads, writes and depends on.
+
+The flow, ``run --only`` and dvc.yaml follow this list.
+"""
 
 from __future__ import annotations
 
 from tasks import audit, ingest, release, synthesis
 from tasks.step import Job, Stage
+from tasks.store import sha256_of
 
 
-def _source_version(job: Job) -> str:
-    return job.plan.source.version().token
+def _suite(job: Job) -> str:
+    """The content of the owner's own expectation suite; the spec tells only its name."""
+    return "" if job.plan.expectations is None else sha256_of(job.plan.expectations)
+
+
+def _source_and_suite(job: Job) -> str:
+    return f"{job.plan.source.version().token} {_suite(job)}"
 
 
 INGEST = Stage(
@@ -16,7 +25,7 @@ INGEST = Stage(
     reads=lambda workspace: (),
     writes=lambda workspace: (workspace.raw,),
     work=ingest.ingest,
-    outside=_source_version,
+    outside=_source_and_suite,
 )
 PARTITION = Stage(
     "partition",
@@ -38,10 +47,11 @@ JOIN = Stage(
     reads=lambda workspace: (workspace.train, workspace.partition, workspace.samplers),
     writes=lambda workspace: (workspace.joined,),
     work=synthesis.join,
+    outside=_suite,
 )
 AUDIT = Stage(
     "audit",
-    sections=("name", "audit", "generator", "generators"),
+    sections=("name", "audit", "generator", "generators", "join"),
     reads=lambda workspace: (workspace.raw, workspace.partition, workspace.joined),
     writes=lambda workspace: (workspace.audit,),
     work=audit.audit,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import logging
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ from tasks.spec import Plan, load
 from tasks.store import canonical, read_json, sha256_of, whole_file, write_json
 from tasks.versions import Unversioned, Versions
 from tasks.workspace import Workspace
+
+log = logging.getLogger("parquetry")
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ class Stage:
     writes: Callable[[Workspace], tuple[Path, ...]]
     work: Callable[[Job], Any]
     outside: Callable[[Job], str] = lambda job: ""
-    """What the result depends on beside files and spec: the version token of the source."""
+    """What the result depends on beside the spec and the files it reads, such as the version token of the source."""
     afterwards: Callable[[Job], Any] = lambda job: None
     """What follows once the result is recorded; it must bear being done again."""
 
@@ -63,22 +66,29 @@ class Outcome:
 
 def carry_out(stage: Stage, job: Job) -> Outcome:
     """Carry out ``stage`` unless its last record shows the same inputs and untouched outputs."""
-    key = fingerprint(stage, job)
-    workspace = job.plan.workspace
-    if is_fresh(stage, job, key):
-        if isinstance(job.versions, Versions) and not job.versions.recorded(stage):
-            job.versions.record(stage)
+    with Sealed(stage.name, job.plan.workspace.secret):
+        key = fingerprint(stage, job)
+        fresh = is_fresh(stage, job, key)
+        if fresh:
+            log.info("%s: nothing has changed", stage.name)
+            if isinstance(job.versions, Versions) and not job.versions.recorded(stage):
+                job.versions.record(stage)
+        else:
+            log.info("%s: begins", stage.name)
+            _work(stage, job, key)
         stage.afterwards(job)
-        return Outcome(stage.name, fresh=True)
-    with Told(stage, job), Sealed(stage.name, workspace.secret):
+    return Outcome(stage.name, fresh)
+
+
+def _work(stage: Stage, job: Job, key: str) -> None:
+    """Do the work of ``stage``, and only then record that it was done."""
+    workspace = job.plan.workspace
+    with Told(stage, job):
         stage.work(job)
+    versions.blind(stage.writes(workspace), workspace)
     if isinstance(job.versions, Versions):
         job.versions.record(stage)
-    else:
-        versions.blind(stage.writes(workspace), workspace)
     write_json({"key": key, "outputs": _hashes(stage.writes(workspace), workspace)}, workspace.records / f"{stage.name}.json")
-    stage.afterwards(job)
-    return Outcome(stage.name, fresh=False)
 
 
 def job_for(path: Path, each: Each, run: UUID) -> Job:
@@ -128,12 +138,18 @@ class Sealed:
             return
         if isinstance(error, OSError) and error.errno == errno.ENOSPC:
             raise StateError(Fault(self.stage, "the disk is full", "free some space and run again; finished stages are kept")) from None
+        raise InternalError(Fault(self.stage, f"{type(error).__name__} {place_of(error)}", self._kept(error))) from None
+
+    def _kept(self, error: Exception) -> str:
+        """Where the owner finds the whole traceback; a full disk or a read-only one has no place for it."""
         path = self.secret / f"fault-{self.stage}.txt"
-        with whole_file(path) as beside:
-            beside.touch(0o600)
-            beside.write_text("".join(traceback.format_exception(error)))
-        raise InternalError(Fault(self.stage, f"{type(error).__name__} {place_of(error)}",
-                                  f"the whole traceback, which may hold values, is in {path}")) from None
+        try:
+            with whole_file(path) as beside:
+                beside.touch(0o600)
+                beside.write_text("".join(traceback.format_exception(error)))
+        except OSError as failed:
+            return f"the whole traceback could not be kept ({failed.strerror})"
+        return f"the whole traceback, which may hold values, is in {path}"
 
 
 def is_fresh(stage: Stage, job: Job, key: str) -> bool:
@@ -175,4 +191,7 @@ def code_digest() -> str:
 
 
 def _hashes(paths: tuple[Path, ...], workspace: Workspace) -> dict[str, str]:
+    lacking = [path for path in paths if not path.exists()]
+    if lacking:
+        raise StateError([Fault(str(path), "no such file or folder", "run the stage that makes it") for path in lacking])
     return {path.relative_to(workspace.root).as_posix(): sha256_of(path) for path in paths}

@@ -71,7 +71,7 @@ def train(job: Job) -> None:
     waiting = [part for part in parts if not _trained(plan, part)]
     if len(waiting) < len(parts):
         log.info("%d of %d parts were trained before", len(parts) - len(waiting), len(parts))
-    job.each(fit, [PartWork(plan.path, part.name) for part in waiting], [part.name for part in waiting])
+    job.each(fit, [PartWork(plan.path, part.name) for part in waiting], [part.name for part in waiting], "trained")
 
 
 def fit(work: PartWork) -> None:

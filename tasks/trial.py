@@ -12,11 +12,11 @@ from models.schema import Kind, Schema
 from models.synthesis import Recipe
 from models.synthesis import synthesize as synthesize_rows
 from tasks.codec import decode, encode, from_pandas, to_pandas
+from tasks.csv_files import write_csv
 from tasks.profiles import draft
-from tasks.release import csv_ready
 from tasks.sources import file_source
 from tasks.spec import load
-from tasks.store import whole_file, write_table
+from tasks.store import write_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,8 +45,7 @@ def synthesize_file(
     rows: int | None, seed: int | None,
 ) -> int:
     """The same for files; the number of rows written. The warning goes into the Parquet metadata."""
-    if target.suffix not in {".csv", ".parquet"}:
-        raise SpecError(Fault(str(target), f"cannot write '{target.suffix or 'no suffix'}'", "end the name in .parquet or .csv"))
+    _ensure_writable(target, source)
     table = file_source(source).read()
     if spec is None:
         schema, how = drafted(table, k=10), recipe(generator, parts, join)
@@ -58,11 +57,16 @@ def synthesize_file(
     if target.suffix == ".parquet":
         write_table(made, target, {"parquetry": WARNING})
     else:
-        import pyarrow.csv as pc
-
-        with whole_file(target) as beside:
-            pc.write_csv(csv_ready(made), beside)
+        write_csv(made, target)
     return int(made.num_rows)
+
+
+def _ensure_writable(target: Path, source: Path) -> None:
+    if target.suffix not in {".csv", ".parquet"}:
+        found = f"cannot write '{target.suffix}' files" if target.suffix else "has no suffix that tells what to write"
+        raise SpecError(Fault(str(target), found, "end the name in .parquet or .csv"))
+    if target.resolve() == source.resolve():
+        raise SpecError(Fault(str(target), "is the source itself", "give the synthetic table a name of its own"))
 
 
 def recipe(generator: str, parts: int, join: str) -> Recipe:
@@ -86,6 +90,8 @@ def drafted(table: pa.Table, k: int) -> Schema:
 
 def _make(table: pa.Table, schema: Schema, how: Recipe, rows: int | None, number: int | None) -> pa.Table:
     faults = how.partition.faults(schema)
+    if rows is not None and rows < 0:
+        faults.append(Fault("rows", f"{rows:,} rows cannot be made", "ask for 0 or more"))
     if faults:
         raise SpecError(faults)
     seed = Seed.draw() if number is None else Seed.of(number)

@@ -167,7 +167,7 @@ def test_the_packages_that_phone_home_are_told_not_to_before_they_are_imported()
         "names = ('DO_NOT_TRACK', 'PREFECT_SERVER_ANALYTICS_ENABLED', 'DVC_NO_ANALYTICS')\n"
         "print(*(os.environ[name] for name in names))"
     )
-    assert said(code, {name: value for name, value in os.environ.items() if name not in flows.QUIET}) == "1 false 1"
+    assert said(code, {name: value for name, value in os.environ.items() if name not in flows.SETTINGS}) == "1 false 1"
 
 
 def test_who_set_a_switch_already_keeps_it():

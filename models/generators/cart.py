@@ -19,7 +19,7 @@ from models.bins import Codes
 from models.errors import Fault, SynthesisError, nearest
 from models.generators import Generator, Sampler
 from models.randomness import Seed
-from models.schema import Column
+from models.schema import Column, Role
 from models.state import State, packed, unpacked
 from models.table import Floats, Integers, Table
 from models.trees import ConditionalTree, Growth, Splits, grow
@@ -118,9 +118,9 @@ class Cart(Generator):
         default=20, ge=1, description="so many columns at most decide about another, the most associated ones"
     )
     order: Literal["schema", "by_association"] | tuple[str, ...] = Field(
-        default="schema",
-        description="in which columns are drawn: schema; by_association (each the closest to one before); or names, "
-        "which come first",
+        default="by_association",
+        description="in which columns are drawn: by_association (targets first, then always the column closest to one "
+        "before it), schema, or names (which come first, the others in the schema's order)",
     )
 
     sampler = CartSampler
@@ -156,7 +156,8 @@ class Cart(Generator):
         if self.order == "schema":
             return list(range(len(columns)))
         if self.order == "by_association":
-            return _spanning(strength)
+            targets = [j for j, column in enumerate(columns) if column.role is Role.TARGET]
+            return _spanning(strength, targets)
         unknown = [name for name in self.order if name not in names]
         if unknown:
             found = "'order' names no column of this part"
@@ -208,14 +209,15 @@ def _strongest(strength: Floats, candidates: Sequence[int], most: int) -> tuple[
     return tuple(j for place, j in enumerate(candidates) if place in chosen)
 
 
-def _spanning(strength: Floats) -> list[int]:
-    """All columns: first that of the greatest sum of associations, then always the one closest to any before it."""
-    order = [int(strength.sum(axis=1).argmax())]
-    closest = strength[order[0]].copy()
+def _spanning(strength: Floats, first: Sequence[int]) -> list[int]:
+    """All columns: ``first`` (or else that of the greatest sum of associations), then always the one closest to any
+    before it.
+    """
+    order = list(first) or [int(strength.sum(axis=1).argmax())]
     while len(order) < len(strength):
+        closest = strength[order].max(axis=0)
         closest[order] = -1.0
         order.append(int(closest.argmax()))
-        closest = np.maximum(closest, strength[order[-1]])
     return order
 
 

@@ -115,6 +115,15 @@ def test_texts_that_hardly_repeat_are_identifiers():
     assert drafted(levels(distinct=50)).column.kind is Kind.CATEGORICAL
 
 
+def test_a_pattern_that_spells_out_what_fewer_than_k_rows_share_is_not_told():
+    def formatted(mask, rows):
+        return drafted(levels(distinct=rows, mask=mask), name="patient_id", rows=rows).column.format
+
+    assert formatted("WARD-7-##", 9) is None
+    assert formatted("WARD-7-##", 10) == "WARD-7-##"
+    assert (formatted("#####", 9), formatted("uuid", 9)) == ("#####", "uuid")
+
+
 def test_long_texts_are_refused_with_advice():
     found = drafted(levels(distinct=99, words=12.0))
     assert found.column.kind is Kind.TEXT
