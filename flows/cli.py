@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import logging
+import secrets
 import sys
+import tempfile
 from pathlib import Path
+from types import TracebackType
 from typing import Annotated, Any
 
 import typer
@@ -249,10 +252,26 @@ def _json(value: Any) -> None:
 
 def main() -> None:
     """Run the command line; a refusal becomes its list of faults and its exit code."""
+    sys.excepthook = _refuse_unforeseen
     try:
-        app()
+        typer.main.get_command(app)(prog_name="parquetry")
     except ParquetryError as error:
-        err.print(f"[bold red]{error.title}[/]")
-        for fault in error.faults:
-            err.print(f"  • {fault}", markup=False, highlight=False, soft_wrap=True)
+        _refuse(error)
         sys.exit(error.exit_code)
+
+
+def _refuse(error: ParquetryError) -> None:
+    err.print(f"[bold red]{error.title}[/]")
+    for fault in error.faults:
+        err.print(f"  • {fault}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _refuse_unforeseen(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """An error of another make is told without its message, which may quote a cell: screens are recorded, too."""
+    from tasks.step import Sealed
+
+    try:
+        with Sealed("parquetry", Path(tempfile.gettempdir()) / f"parquetry-{secrets.token_hex(8)}"):
+            raise error
+    except ParquetryError as sealed:
+        _refuse(sealed)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import BeforeValidator, Field, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, ValidationError, field_validator, model_validator
 
 from models import joins, measures, partitioners
 from models.catalog import NestedFaults, chosen, faults_of
@@ -49,12 +51,47 @@ class Split(Frozen):
     entity: str | None = Field(default=None, description="column that says whose row it is; a person's rows stay together")
 
 
+def _cron_field(value: str) -> str:
+    """The pattern of values of this shape, ranges of them and ``*``, each with a step, as a list."""
+    one = rf"(\*|({value})(-({value}))?)(/\d+)?"
+    return rf"{one}(,{one})*"
+
+
+CRON_FIELDS = {
+    "minute": _cron_field(r"[0-5]?\d"),
+    "hour": _cron_field(r"[01]?\d|2[0-3]"),
+    "day": _cron_field(r"0?[1-9]|[12]\d|3[01]|L"),
+    "month": _cron_field(r"0?[1-9]|1[0-2]|JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC"),
+    "weekday": _cron_field(r"L?([0-7]|SUN|MON|TUE|WED|THU|FRI|SAT)(#[1-5])?"),
+}
+
+
 class Schedule(Frozen):
     """When runs start by themselves: a cron line or an interval."""
 
     cron: str | None = None
     interval: float | None = Field(default=None, gt=0, description="seconds between runs")
     timezone: str = "UTC"
+
+    @field_validator("cron")
+    @classmethod
+    def _five_fields(cls, cron: str | None) -> str | None:
+        said = [] if cron is None else cron.split()
+        if cron is not None and len(said) != len(CRON_FIELDS):
+            raise ValueError(f"a cron line has five fields ({', '.join(CRON_FIELDS)}), not {len(said)}")
+        wrong = [name for (name, shape), field in zip(CRON_FIELDS.items(), said, strict=False) if not re.fullmatch(shape, field, re.IGNORECASE)]
+        if wrong:
+            raise ValueError(f"no cron line: its {' and '.join(wrong)} cannot be read")
+        return cron
+
+    @field_validator("timezone")
+    @classmethod
+    def _known(cls, timezone: str) -> str:
+        try:
+            ZoneInfo(timezone)
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            raise ValueError(f"no time zone is called '{timezone}'; they are called like 'Europe/Berlin'") from None
+        return timezone
 
     @model_validator(mode="after")
     def _one(self) -> Self:
@@ -89,11 +126,12 @@ class Spec(Frozen):
     schedule: Schedule | None = None
     trigger: Trigger | None = None
 
-    @model_validator(mode="after")
-    def _sizes(self) -> Self:
-        if isinstance(self.rows, int) and not 1 <= self.rows <= 1_000_000_000:
-            raise ValueError(f"rows must lie between 1 and 1,000,000,000, not at {self.rows:,}")
-        return self
+    @field_validator("rows")
+    @classmethod
+    def _size(cls, rows: int | str) -> int | str:
+        if isinstance(rows, int) and not 1 <= rows <= 1_000_000_000:
+            raise ValueError(f"rows must lie between 1 and 1,000,000,000, not at {rows:,}")
+        return rows
 
     def generator_of(self, part: str) -> Generator:
         return self.generators.get(part, self.generator)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,9 +24,9 @@ from tasks.codec import encode
 from tasks.profiles import draft
 from tasks.report import Report, render_html, render_json, render_markdown, summary
 from tasks.sources import file_source
-from tasks.store import read_json, read_table, sha256_of, whole_file, whole_folder, write_json
+from tasks.step import schema_digest
+from tasks.store import canonical, read_json, read_table, sha256_of, whole_file, whole_folder, write_json
 from tasks.synthesis import join_told, read_partition
-from tasks.workspace import Workspace
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 SHOWN_K = 10
 """Pictures of tables that nobody made a schema for show no group of fewer rows."""
 
+REPORTS = {"audit.html": render_html, "audit.json": render_json, "audit.md": render_markdown}
 LOOKED_AT = "looked-at.json"
 """The hashes of what an audit saw and said; it stays in the workspace, since most of them are of private files."""
 
@@ -50,7 +52,7 @@ published_rows = summary
 def audit(job: Job) -> None:
     """The audit stage: every measure on all training rows, and the report in three forms."""
     plan, workspace = job.plan, job.plan.workspace
-    looked_at = _looked_at(workspace)
+    looked_at = _looked_at(plan)
     _ensure_frozen(plan)
     evidence = Evidence(
         encode(read_table(workspace.train), plan.schema),
@@ -73,10 +75,9 @@ def audit(job: Job) -> None:
         portrait=portrait(evidence, plan.schema.k),
     )
     with whole_folder(workspace.audit, replace=True) as beside:
-        (beside / "audit.html").write_text(render_html(report), encoding="utf-8")
-        (beside / "audit.json").write_text(render_json(report), encoding="utf-8")
-        (beside / "audit.md").write_text(render_markdown(report), encoding="utf-8")
-        write_json({**looked_at, "audit.json": sha256_of(beside / "audit.json")}, beside / LOOKED_AT)
+        for name, written in REPORTS.items():
+            (beside / name).write_text(written(report), encoding="utf-8")
+        write_json({**looked_at, **_hashes(beside, REPORTS)}, beside / LOOKED_AT)
 
 
 def _join_facts(plan: Plan) -> dict[str, Any]:
@@ -86,28 +87,38 @@ def _join_facts(plan: Plan) -> dict[str, Any]:
     return {"kind": plan.spec.join.kind, **told, **facts}
 
 
-def _looked_at(workspace: Workspace) -> dict[str, str]:
-    """The hashes of all that an audit looks at and a release tells of. Raises StateError naming what is missing."""
+def _looked_at(plan: Plan) -> dict[str, str]:
+    """The hashes of all that an audit depends on and a release tells of: files, reviewed schema, limits."""
+    workspace = plan.workspace
     joined = (workspace.synthetic, workspace.joined / "join.json", workspace.joined / "validation.json")
     files = (workspace.train, workspace.holdout, workspace.intake, workspace.partition, *joined)
-    lacking = [file for file in files if not file.is_file()]
+    limits = hashlib.sha256(canonical(plan.spec.section("audit"))).hexdigest()
+    names = (file.relative_to(workspace.data).as_posix() for file in files)
+    return {"schema": schema_digest(plan), "audit section of the spec": limits, **_hashes(workspace.data, names)}
+
+
+def _hashes(folder: Path, names: Iterable[str]) -> dict[str, str]:
+    """SHA-256 by name. Raises StateError with every file that is missing."""
+    files = {name: folder / name for name in names}
+    lacking = [name for name, file in files.items() if not file.is_file()]
     if lacking:
-        raise StateError([Fault(str(file), "no such file", "run the stage that makes it") for file in lacking])
-    return {file.relative_to(workspace.data).as_posix(): sha256_of(file) for file in files}
+        raise StateError([Fault(name, "no such file", "run the stage that makes it") for name in lacking])
+    return {name: sha256_of(file) for name, file in files.items()}
 
 
 def read_audit(plan: Plan) -> dict[str, Any]:
     """What the audit says of the very rows that would be published now.
 
-    Raises StateError where there is no whole audit, AuditError where it is one of other files or was altered.
+    Raises StateError where there is no whole audit, AuditError where it is one of other files, schema or limits, or was
+    altered.
     """
     folder = plan.workspace.audit
-    said: dict[str, Any] = read_json(folder / "audit.json")
-    now = {**_looked_at(plan.workspace), "audit.json": sha256_of(folder / "audit.json")}
+    now = {**_looked_at(plan), **_hashes(folder, REPORTS)}
     then = read_json(folder / LOOKED_AT)
     others = [name for name, sha in now.items() if then.get(name) != sha]
     if others:
         raise AuditError([Fault(name, "is not what was audited", "run the audit stage again") for name in others])
+    said: dict[str, Any] = read_json(folder / "audit.json")
     return said
 
 
@@ -192,11 +203,22 @@ def _of_one_type(columns: Sequence[pa.ChunkedArray]) -> list[pa.ChunkedArray] | 
     try:
         if len(meant) == 1:
             cells = [each.cast(*meant) if family(each.type) == "text" else each for each in cells]
-        fields = [pa.schema([("", each.type)]) for each in cells]
-        kind = pa.unify_schemas(fields, promote_options="permissive").field(0).type
+        kind = _common_type([each.type for each in cells])
         return [each.cast(kind, safe=not pa.types.is_floating(kind)) for each in cells]
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
         return None
+
+
+def _common_type(kinds: Sequence[pa.DataType]) -> pa.DataType:
+    """Raises an Arrow error where there is none."""
+    import pyarrow as pa
+
+    sorts = {family(kind) for kind in kinds} - {"null"}
+    if sorts == {"number"} and not all(pa.types.is_integer(kind) or pa.types.is_null(kind) for kind in kinds):
+        return pa.float64()
+    if sorts == {"date", "timestamp"} and not any(getattr(kind, "tz", None) for kind in kinds):
+        return pa.timestamp("us")
+    return pa.unify_schemas([pa.schema([("", kind)]) for kind in kinds], promote_options="permissive").field(0).type
 
 
 def _differences(name: str, table: pa.Table, first: str, names: Sequence[str]) -> list[Fault]:

@@ -53,7 +53,7 @@ def _read_by_text(kind: pa.DataType) -> bool:
 
 
 def _writable(table: pa.Table) -> pa.Table:
-    """The table in types that Arrow's CSV writer knows: values instead of dictionaries, decimals instead of durations."""
+    """The table in types that Arrow's CSV writer knows: no dictionaries, no durations."""
     import pyarrow as pa
 
     columns = [plain(cells) for cells in table.columns]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,11 +11,11 @@ from typing import Any
 from models import generators, joins, measures, partitioners
 from models.column_trace import treatment
 from models.errors import Fault, SpecError
-from models.schema import Column, Role, Schema
+from models.schema import Column, Kind, Role, Schema
 from models.spec import NAME
 from tasks.kinds import spec_json_schema
 from tasks.profiles import draft
-from tasks.sources import Source, catalog, suffix_kind
+from tasks.sources import SUFFIXES, catalog, suffix_kind
 from tasks.store import whole_file, write_json
 from tasks.templates import render
 from tasks.yaml_files import yaml_text
@@ -49,20 +50,22 @@ def write_drafts(said: str, *, table: str | None, name: str | None, into: Path, 
     Raises SpecError if the source cannot be understood or files would be overwritten.
     """
     settings = source_settings(said, table, into)
-    name = _checked(name) if name else _slug(table or Path(said).name.split(".")[0])
+    name = _checked(name) if name else _slug(table or _stem(Path(said).name))
     spec_path, schema_path = into / "spec.yaml", into / "data" / "schemas" / f"{name}.yaml"
     there = [path for path in (spec_path, schema_path) if path.exists() and not replace]
     if there:
-        raise SpecError([Fault(str(path), "exists already", "use --force to replace it, or --into another folder") for path in there])
-    source: Source = catalog.build(settings).below(into)
-    rows = source.read()
+        remedy = "use --force to replace it, or --into another folder"
+        raise SpecError([Fault(str(path), "exists already", remedy) for path in there])
+    rows = catalog.build({**settings, **({"path": said} if "path" in settings else {})}).read()
     schema, whys = draft(rows, k)
     _write(schema_path, schema_text(name, schema, whys))
     _write(spec_path, spec_text(name, settings, schema))
     write_json(spec_json_schema(), into / "data" / "schemas" / "spec.schema.json")
-    return Drafts(spec_path, schema_path, rows.num_rows, tuple(
-        DraftedColumn(column.name, column.kind, column.role, treatment(column, schema.k), whys[column.name]) for column in schema.columns
-    ))
+    return Drafts(spec_path, schema_path, rows.num_rows, tuple(_shown(column, whys, k) for column in schema.columns))
+
+
+def _shown(column: Column, whys: dict[str, str], k: int) -> DraftedColumn:
+    return DraftedColumn(column.name, column.kind, column.role, treatment(column, k), whys[column.name])
 
 
 def source_settings(said: str, table: str | None, into: Path) -> dict[str, Any]:
@@ -73,8 +76,8 @@ def source_settings(said: str, table: str | None, into: Path) -> dict[str, Any]:
     path = Path(said)
     found = suffix_kind(path)
     if found is None:
-        raise SpecError(Fault(said, "is no CSV, Parquet or DuckDB file and no postgres:VARIABLE",
-                              "name a file that ends in .csv, .parquet or .duckdb, or a folder of Parquet files"))
+        remedy = "name a file that ends in .csv, .parquet or .duckdb, or a folder of Parquet files"
+        raise SpecError(Fault(said, "is no CSV, Parquet or DuckDB file and no postgres:VARIABLE", remedy))
     seen = {"kind": found, "path": _seen_from(path, into)}
     return {**seen, **_needed_table(table, said)} if found == "duckdb" else seen
 
@@ -86,9 +89,7 @@ def _needed_table(table: str | None, said: str) -> dict[str, str]:
 
 
 def _seen_from(path: Path, folder: Path) -> str:
-    import os
-
-    return Path(os.path.relpath(path, folder)).as_posix()
+    return Path(os.path.relpath(path.absolute(), folder.resolve())).as_posix()
 
 
 def _checked(name: str) -> str:
@@ -99,6 +100,11 @@ def _checked(name: str) -> str:
     return name
 
 
+def _stem(file: str) -> str:
+    """A file's name without the suffix that says of what kind it is."""
+    return next((file[: -len(suffix)] for suffix in SUFFIXES if file.lower().endswith(suffix)), file)
+
+
 def _slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:63].strip("-") or "table"
 
@@ -106,10 +112,10 @@ def _slug(text: str) -> str:
 def schema_text(name: str, schema: Schema, whys: dict[str, str]) -> str:
     """The schema as commented YAML: for each column why it was drafted so, and what will happen to it."""
     head = (
-        f"# The schema of {name}, drafted for review. Bounds, levels and peaks are public facts once something is released:\n"
-        "# correct what is wrong, and widen bounds that come too close to a real person's value.\n"
-        "# Kinds: continuous, integer, categorical, boolean, datetime, date, time, duration, identifier, constant, text.\n"
-        "# Roles: identifier, quasi-identifier, sensitive, target, plain. 'include: false' leaves a column out.\n\n"
+        f"# The schema of {name}, drafted for review. Bounds, levels and peaks are public facts once something is\n"
+        "# released: correct what is wrong, and widen bounds that come too close to a real person's value.\n"
+        f"# Kinds: {', '.join(Kind)}.\n"
+        f"# Roles: {', '.join(Role)}. 'include: false' leaves a column out.\n\n"
         f"k: {schema.k}   # a level is listed only when at least this many rows share it\n\ncolumns:\n"
     )
     return head + "".join(_column_text(column, whys[column.name], schema.k) for column in schema.columns)
@@ -131,11 +137,15 @@ def spec_text(name: str, source: dict[str, Any], schema: Schema) -> str:
     """A commented spec: as many parts as keep each at about twenty columns, and no entity unless one is obvious."""
     parts = max(1, round(len(schema.modelled) / COLUMNS_PER_PART))
     identifiers = [column.name for column in schema.having(Role.IDENTIFIER) if column.include]
-    return render(
-        "spec.yaml.j2", name=name, source=source, parts=parts, entity=identifiers[0] if len(identifiers) == 1 else None,
-        join="shuffled" if parts == 1 else "validated", partitioners=partitioners.catalog.kinds(),
-        generators=generators.catalog.kinds(), joins=joins.catalog.kinds(), measures=measures.catalog.kinds(),
-    )
+    kinds = {
+        "partitioners": partitioners.catalog.kinds(),
+        "generators": generators.catalog.kinds(),
+        "joins": joins.catalog.kinds(),
+        "measures": measures.catalog.kinds(),
+    }
+    entity = identifiers[0] if len(identifiers) == 1 else None
+    join = "shuffled" if parts == 1 else "validated"
+    return render("spec.yaml.j2", name=name, source=source, parts=parts, entity=entity, join=join, **kinds)
 
 
 def _write(path: Path, text: str) -> None:

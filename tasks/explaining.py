@@ -23,15 +23,15 @@ def explain(what: str, spec: Path) -> dict[str, Any]:
     if (folder / "manifest.json").is_file():
         return _release(folder, folder.parent.parent.parent / "lineage")
     plan = load(spec)
+    if what in plan.schema.names:
+        return _column(plan, plan.schema[what])
     name, at, version = what.partition("@")
-    if at:
-        folder = plan.workspace.released / name / version
-        if not (folder / "manifest.json").is_file():
-            raise SpecError(Fault(what, "no such release", nearest(what, _releases(plan)) if _releases(plan) else "nothing was released yet"))
+    folder = plan.workspace.released / name / version
+    if at and (folder / "manifest.json").is_file():
         return _release(folder, plan.workspace.lineage)
-    if what not in plan.schema.names:
-        raise SpecError(Fault(what, "neither a column nor a release", nearest(what, [*plan.schema.names, *_releases(plan)])))
-    return _column(plan, plan.schema[what])
+    known = _releases(plan) if at else [*plan.schema.names, *_releases(plan)]
+    remedy = nearest(what, known) if known else "nothing was released yet"
+    raise SpecError(Fault(what, "no such release" if at else "neither a column nor a release", remedy))
 
 
 def _releases(plan: Plan) -> list[str]:

@@ -15,7 +15,7 @@ from tasks.ingest import fetch, split
 from tasks.spec import Plan, load
 
 WEAK, STRONG = 0.3, 1.0
-"""Between/within ratios below which a validator has too little to go by, and above which a join cannot recover it all."""
+"""Between/within ratios: below one a validator has too little to go by, above the other no join can recover it all."""
 
 
 @dataclass(frozen=True)

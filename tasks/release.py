@@ -27,7 +27,7 @@ from models.manifest import FORMAT, CodeFacts, IndexEntry, Manifest, PublishedFi
 from models.schema import Schema
 from models.spec import parse_schema
 from models.validation import promised
-from tasks.audit import read_audit
+from tasks.audit import REPORTS, read_audit
 from tasks.codec import breaches
 from tasks.csv_files import same_rows, write_csv
 from tasks.spec import Plan
@@ -42,7 +42,6 @@ from tasks.yaml_files import read_yaml, yaml_text
 PACKAGES = (
     "numpy", "pandas", "pyarrow", "pydantic", "scikit-learn", "scipy", "torch", "great-expectations", "prefect", "dvc",
 )  # fmt: skip
-PUBLISHED_REPORTS = ("audit.html", "audit.json", "audit.md")
 OF_THE_MANIFEST = frozenset({"manifest.json", "manifest.sha256"})
 RESTORE = "restore the release from where it was published"
 
@@ -102,7 +101,8 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         return Manifest.model_validate(read_json(folder / "manifest.json"))
     except (ValidationError, StateError):
-        raise TamperedError(Fault(str(folder / "manifest.json"), f"is no manifest of format {FORMAT}", RESTORE)) from None
+        found = f"is no manifest of format {FORMAT}"
+        raise TamperedError(Fault(str(folder / "manifest.json"), found, RESTORE)) from None
 
 
 def _withhold(plan: Plan) -> None:
@@ -112,7 +112,7 @@ def _withhold(plan: Plan) -> None:
 
 
 def _copy_reports(plan: Plan, folder: Path) -> None:
-    for report in PUBLISHED_REPORTS:
+    for report in REPORTS:
         (folder / report).write_bytes((plan.workspace.audit / report).read_bytes())
 
 
@@ -211,7 +211,7 @@ def _listing(folder: Path) -> tuple[PublishedFile, ...]:
 
 
 def _sound_index(folder: Path) -> list[dict[str, Any]]:
-    """The entries of the index of all versions. Raises TamperedError if it is no unbroken chain: nothing is built on it."""
+    """The entries of the index of all versions. Raises TamperedError if the chain is broken: nothing is built on it."""
     entries, faults = read_index(folder / "index.jsonl")
     _ensure(faults)
     return entries

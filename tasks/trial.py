@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ from models import generators, joins, partitioners
 from models.errors import Fault, SpecError
 from models.randomness import Seed
 from models.schema import Kind, Schema
+from models.spec import Spec
 from models.synthesis import Recipe
 from models.synthesis import synthesize as synthesize_rows
 from tasks.codec import decode, encode, from_pandas, to_pandas
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
+log = logging.getLogger("parquetry")
+
 WARNING = "NOT AUDITED: this table was made for trying things and may hold real records. Do not release it."
 
 
@@ -34,10 +38,9 @@ def synthesize(
     Levels that fewer than ``k`` rows share are not reproduced. Raises SpecError for unknown kinds, free text and
     impossible sizes, ContractError for cells that no column can hold.
     """
+    how = recipe(generator, parts, join)
     table = from_pandas(frame)
-    schema = drafted(table, k)
-    made = _make(table, schema, recipe(generator, parts, join), rows, seed)
-    return to_pandas(made, frame)
+    return to_pandas(_make(table, drafted(table, k), how, rows, seed), frame)
 
 
 def synthesize_file(
@@ -46,13 +49,10 @@ def synthesize_file(
 ) -> int:
     """The same for files; the number of rows written. The warning goes into the Parquet metadata."""
     _ensure_writable(target, source)
+    plan = None if spec is None else load(spec)
+    how = recipe(generator, parts, join) if plan is None else _recipe_of(plan.spec)
     table = file_source(source).read()
-    if spec is None:
-        schema, how = drafted(table, k=10), recipe(generator, parts, join)
-    else:
-        plan = load(spec)
-        schema = plan.schema
-        how = Recipe(plan.spec.partition, plan.spec.generator, plan.spec.generators, plan.spec.join)
+    schema = drafted(table, k=10) if plan is None else plan.schema
     made = _make(table, schema, how, rows, seed)
     if target.suffix == ".parquet":
         write_table(made, target, {"parquetry": WARNING})
@@ -69,6 +69,10 @@ def _ensure_writable(target: Path, source: Path) -> None:
         raise SpecError(Fault(str(target), "is the source itself", "give the synthetic table a name of its own"))
 
 
+def _recipe_of(spec: Spec) -> Recipe:
+    return Recipe(spec.partition, spec.generator, spec.generators, spec.join)
+
+
 def recipe(generator: str, parts: int, join: str) -> Recipe:
     """The settings that the short form names: columns that belong together stay in one part."""
     partition = partitioners.catalog.build({"kind": "clustered", "parts": parts})
@@ -76,13 +80,16 @@ def recipe(generator: str, parts: int, join: str) -> Recipe:
 
 
 def drafted(table: pa.Table, k: int) -> Schema:
-    """The drafted schema of a table that nobody reviewed; free text is refused, as in a reviewed one."""
+    """The drafted schema of a table that nobody reviewed. Raises SpecError for free text and where nothing is left."""
     schema, _ = draft(table, k)
     faults = [
-        Fault(column.name, "free text is not synthesised", "drop the column, or run 'parquetry init' and review its schema")
+        Fault(column.name, "free text is not synthesised", "drop it, or run 'parquetry init' and review its schema")
         for column in schema.columns
         if column.kind is Kind.TEXT
     ]
+    if not faults and not schema.modelled:
+        found = f"none of its {len(schema.columns)} columns can be modelled"
+        faults = [Fault("table", found, "give it one that is not an identifier or a constant")]
     if faults:
         raise SpecError(faults)
     return schema
@@ -95,5 +102,7 @@ def _make(table: pa.Table, schema: Schema, how: Recipe, rows: int | None, number
     if faults:
         raise SpecError(faults)
     seed = Seed.draw() if number is None else Seed.of(number)
-    made = synthesize_rows(encode(table, schema), how, table.num_rows if rows is None else rows, seed)
-    return decode(made.joined.table, schema, seed.child("identifiers"), like=table.schema)
+    joined = synthesize_rows(encode(table, schema), how, table.num_rows if rows is None else rows, seed).joined
+    if joined.shortfall:
+        log.warning("%s rows fewer than asked for: the join accepted no more", f"{joined.shortfall:,}")
+    return decode(joined.table, schema, seed.child("identifiers"), like=table.schema)

@@ -80,7 +80,7 @@ class CartSampler(Sampler):
         }
         parts |= {name: [getattr(tree.splits, name) for tree in trees] for name in SPLITS}
         parts |= {name: [getattr(tree, name) for tree in trees] for name in COUNTED}
-        arrays = {name: array for key, each in parts.items() for name, array in packed(key, each).items()}
+        arrays = {name: _small(array) for key, each in parts.items() for name, array in packed(key, each).items()}
         facts = {"order": [step.column for step in self.steps], "shrinkage": trees[0].shrinkage}
         return State("cart", FORMAT, facts, arrays)
 
@@ -112,7 +112,7 @@ class Cart(Generator):
         default=0.05, gt=0, lt=1, description="a split stays if chance would rarely do as well: the test's level"
     )
     shrinkage: float = Field(
-        default=1.0, ge=0, description="how much of a doubtful split is taken back: 0 nothing, 1 what James and Stein would"
+        default=0.5, ge=0, description="how much of a doubtful split is taken back: 0 nothing, 1 what James-Stein would"
     )
     predictors: int = Field(
         default=20, ge=1, description="so many columns at most decide about another, the most associated ones"
@@ -181,6 +181,11 @@ class Cart(Generator):
         seen = _seen(others, views, [codes[j].count for j in given], len(mine))
         splits = grow(seen, target, Growth(self.min_leaf, self.significance), seed.integer())
         return Step(column, given, views, ConditionalTree.of(splits, seen, mine, self.shrinkage))
+
+
+def _small(array: NDArray[Any]) -> NDArray[Any]:
+    """Whole numbers in half the space: positions, codes and counts of rows fit."""
+    return array.astype(np.int32) if array.dtype.kind == "i" else array
 
 
 def _trees(state: State) -> Iterator[ConditionalTree]:

@@ -77,6 +77,18 @@ def test_a_schedule_is_a_cron_line_or_an_interval():
     assert "give either cron or interval" in refusal({**GOOD, "schedule": {"timezone": "UTC"}})
 
 
+@pytest.mark.parametrize("cron", ["0 3 * * *", "*/15 8-18 1,15 jan-mar MON-FRI", "5 4 L * 7", "0 0 * * fri#2"])
+def test_a_cron_line_that_can_be_read(cron):
+    assert parse_spec({**GOOD, "schedule": {"cron": cron}}).schedule.cron == cron
+
+
+def test_a_cron_line_or_time_zone_that_cannot_be_read_is_refused_before_a_server_is_asked():
+    assert "its minute and month cannot be read" in refusal({**GOOD, "schedule": {"cron": "61 3 * 13 *"}})
+    assert "five fields (minute, hour, day, month, weekday), not 2" in refusal({**GOOD, "schedule": {"cron": "every day"}})
+    told = refusal({**GOOD, "schedule": {"interval": 60, "timezone": "Europe/Atlantis"}})
+    assert "no time zone is called 'Europe/Atlantis'" in told
+
+
 def test_a_part_may_have_a_generator_of_its_own():
     spec = parse_spec({**GOOD, "generators": {"money": "copula"}})
     assert spec.generator_of("money").kind == "copula"

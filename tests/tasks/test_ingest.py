@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from uuid import uuid4
 from typing import Literal
 
 import numpy as np
@@ -153,7 +154,7 @@ def job_of(folder: Path, rows: str) -> Job:
         "join": "concatenation",
     }
     (folder / "spec.yaml").write_text(json.dumps(spec))
-    return job_for(folder / "spec.yaml", one_by_one)
+    return job_for(folder / "spec.yaml", one_by_one, uuid4())
 
 
 def one_by_one(function, work, names):

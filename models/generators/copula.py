@@ -1,0 +1,201 @@
+"""A Gaussian copula on mixed columns: each column's own distribution, and one correlation matrix for all dependence.
+
+It sees what rises or falls together and misses the rest (a U shape, an interaction): a stiff model, hard to overfit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, Self
+
+import numpy as np
+from pydantic import Field
+
+from models.bins import Codes, frequencies
+from models.generators import Generator, Sampler
+from models.latents import Scale, correlations
+from models.randomness import Seed
+from models.schema import Column, Kind
+from models.state import State, packed, unpacked
+from models.table import Floats, Integers, Table
+
+FORMAT = 1
+
+LOOKED_AT = 10_000
+"""So many rows decide about correlations and about the order of levels."""
+
+INDICATORS = 8
+"""So many levels of a column help to put the other columns' levels in order, the commonest first."""
+
+FEATURES = 600
+"""So many ranks and indicators of levels do that in all, unless there are more columns."""
+
+COMPONENTS = 10
+"""Levels are put in order by so many of the table's leading components."""
+
+
+@dataclass(frozen=True, eq=False)
+class Margin:
+    """A column's distribution: its present codes in ``order`` with their ``shares``, and the share that is ``missing``.
+
+    It has up to two latents: one decides whether the value is missing, the next which value it is otherwise.
+    """
+
+    codes: Codes
+    order: Integers
+    shares: Floats
+    missing: float
+
+    @cached_property
+    def scales(self) -> tuple[Scale, ...]:
+        being = (Scale(np.array([1 - self.missing, self.missing])),) if 0 < self.missing < 1 else ()
+        return (*being, Scale(self.shares)) if len(self.order) > 1 else being
+
+    def scores(self, coded: Integers) -> Floats:
+        """Scores of the latents for rows given as codes, shape (rows, latents); a missing value's code has none."""
+        absent = coded == self.codes.count
+        places = np.zeros(self.codes.count + 1, dtype=np.int64)
+        places[self.order] = np.arange(len(self.order))
+        answers = [absent.astype(np.int64)] if 0 < self.missing < 1 else []
+        answers += [places[coded]] if len(self.order) > 1 else []
+        scores = np.empty((len(coded), len(answers)))
+        for place, (scale, each) in enumerate(zip(self.scales, answers, strict=True)):
+            scores[:, place] = scale.scores[each]
+        if len(self.order) > 1:
+            scores[absent, -1] = np.nan
+        return scores
+
+    def draw(self, latents: Floats) -> Integers:
+        """Codes of rows given as latents, shape (rows, latents)."""
+        answers = [scale.answers(latent) for scale, latent in zip(self.scales, latents.T, strict=True)]
+        places = answers[-1] if len(self.order) > 1 else np.zeros(len(latents), dtype=np.int64)
+        values = self.order[places] if len(self.order) else np.full(len(latents), self.codes.count)
+        return np.where(answers[0] == 1, self.codes.count, values) if 0 < self.missing < 1 else values
+
+
+class CopulaSampler(Sampler):
+    """``factor`` is the lower Cholesky factor of the correlations of all latents, in the order of the margins."""
+
+    def __init__(self, margins: tuple[Margin, ...], factor: Floats):
+        self.columns = tuple(margin.codes.column for margin in margins)
+        self.margins = margins
+        self.factor = factor
+
+    def sample(self, n: int, seed: Seed) -> Table:
+        latents = seed.child("latents").generator().standard_normal((n, len(self.factor))) @ self.factor.T
+        ends = np.cumsum([len(margin.scales) for margin in self.margins])
+        cells = []
+        for margin, end in zip(self.margins, ends, strict=True):
+            rng = seed.child(f"column/{margin.codes.column.name}").generator()
+            cells.append(margin.codes.decode(margin.draw(latents[:, end - len(margin.scales) : end]), rng))
+        return Table.of(self.columns, cells, n)
+
+    def state(self) -> State:
+        arrays = {"factor": self.factor, "missing": np.array([margin.missing for margin in self.margins])}
+        arrays |= packed("starts", [margin.codes.starts for margin in self.margins])
+        arrays |= packed("ends", [margin.codes.ends for margin in self.margins])
+        arrays |= packed("order", [margin.order for margin in self.margins])
+        arrays |= packed("shares", [margin.shares for margin in self.margins])
+        return State("copula", FORMAT, arrays=arrays)
+
+    @classmethod
+    def restore(cls, state: State, columns: tuple[Column, ...]) -> Self:
+        state.expect("copula", FORMAT)
+        starts, ends, order, shares = (unpacked(name, state.arrays) for name in ("starts", "ends", "order", "shares"))
+        codes = map(Codes.of, columns, zip(starts, ends, strict=True))
+        margins = map(Margin, codes, order, shares, state.arrays["missing"].tolist())
+        return cls(tuple(margins), state.arrays["factor"])
+
+
+class Copula(Generator):
+    """A Gaussian copula: one latent for each column's value and one for its being missing, correlated with one another.
+
+    A level without an order of its own gets one: the levels of a column are lined up by where their rows lie along the
+    leading components of the other columns, in the direction in which these levels differ most. One latent can then
+    tell what matters most about them; what a second direction would tell is lost.
+    """
+
+    kind: Literal["copula"] = "copula"
+    k: int = Field(default=10, ge=1, description="so many training rows a range of numbers has at least, peaks apart")
+
+    sampler = CopulaSampler
+
+    def fit(self, table: Table, seed: Seed) -> CopulaSampler:
+        codes = tuple(Codes.of(column).shared(table.values[:, j], self.k) for j, column in enumerate(table.columns))
+        shares = [frequencies(each, table.values[:, j], 0.0) for j, each in enumerate(codes)]
+        if len(table) > LOOKED_AT:
+            table = table.take(np.sort(seed.child("rows").generator().choice(len(table), LOOKED_AT, replace=False)))
+        coded = [each.encode(table.values[:, j]) for j, each in enumerate(codes)]
+        orders = _orders(codes, coded)
+        margins = tuple(_margin(*each) for each in zip(codes, shares, orders, strict=True))
+        return CopulaSampler(margins, _factor(margins, coded))
+
+    def width(self, columns: tuple[Column, ...]) -> int:
+        """The latents: one per column, and one more where it may be missing."""
+        return len(columns) + sum(column.nullable for column in columns)
+
+
+def _margin(codes: Codes, shares: Floats, order: Integers) -> Margin:
+    present = order[shares[order] > 0]
+    missing = float(shares[codes.count]) if codes.size > codes.count else 0.0
+    return Margin(codes, present, shares[present] / shares[present].sum(), missing)
+
+
+def _natural(column: Column) -> bool:
+    """Whether the column's codes have an order of their own."""
+    return column.numeric or column.ordered or column.kind is Kind.BOOLEAN
+
+
+def _orders(codes: Sequence[Codes], coded: Sequence[Integers]) -> list[Integers]:
+    """The order of each column's codes, missing apart."""
+    orders = [np.arange(each.count) for each in codes]
+    lacking = [j for j, each in enumerate(codes) if not _natural(each.column) and each.count > 2]
+    if lacking and len(codes) > 1:
+        most = max(1, min(INDICATORS, FEATURES // len(codes)))
+        features = [_features(each, rows, most) for each, rows in zip(codes, coded, strict=True)]
+        whole = np.hstack(features)
+        directions = np.linalg.eigh(whole.T @ whole)[1][:, -COMPONENTS:]
+        ends = np.cumsum([feature.shape[1] for feature in features])
+        components = whole @ directions
+        for j in lacking:
+            mine = directions[ends[j] - features[j].shape[1] : ends[j]]
+            orders[j] = _along(coded[j], codes[j].count, components - features[j] @ mine)
+    return orders
+
+
+def _features(codes: Codes, coded: Integers, most: int) -> Floats:
+    """A column as numbers of mean 0 and variance 1: mid-ranks, or indicators of its ``most`` commonest codes."""
+    counts = np.bincount(coded, minlength=codes.count + 1)
+    if _natural(codes.column):
+        middle = np.cumsum(counts) - counts / 2
+        features = middle[coded][:, None]
+    else:
+        features = (coded[:, None] == np.argsort(-counts, kind="stable")[:most]).astype(np.float64)
+    features = features - features.mean(axis=0)
+    spread = features.std(axis=0)
+    return np.asarray(features / np.where(spread > 0, spread, 1.0), dtype=np.float64)
+
+
+def _along(coded: Integers, count: int, components: Floats) -> Integers:
+    """Codes below ``count`` in the order of their rows' mean along the direction in which these means differ most.
+
+    Means are shrunk by ten rows towards the overall one, lest rare levels decide about the direction.
+    """
+    rows = np.bincount(coded, minlength=count + 1)[:count]
+    sums = np.stack([np.bincount(coded, weights=each, minlength=count + 1)[:count] for each in components.T], axis=1)
+    means = sums / (rows + 10.0)[:, None]
+    direction = np.linalg.eigh(means.T @ (rows[:, None] * means))[1][:, -1]
+    return np.argsort(means @ direction, kind="stable")
+
+
+def _factor(margins: Sequence[Margin], coded: Sequence[Integers]) -> Floats:
+    """The lower Cholesky factor of the latents' correlations; a column's own two latents do not correlate."""
+    scales = [scale for margin in margins for scale in margin.scales]
+    if not scales:
+        return np.zeros((0, 0))
+    scores = np.hstack([margin.scores(rows) for margin, rows in zip(margins, coded, strict=True)])
+    owners = np.repeat(np.arange(len(margins)), [len(margin.scales) for margin in margins])
+    together = correlations(scores, scales, apart=owners[:, None] == owners[None, :])
+    return np.linalg.cholesky(together).astype(np.float64, copy=False)

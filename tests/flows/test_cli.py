@@ -1,0 +1,312 @@
+"""The command line: what each command prints, its exit codes, and what it does not import."""
+
+import json
+import logging
+import shutil
+import subprocess
+import sys
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from small_world import CANARY_INCOME, CANARY_NAME, people, run_stages, write_workspace
+
+from flows.cli import app, main
+from tasks.spec import load
+from tasks.stages import STAGES
+
+COMMANDS = [command.name or command.callback.__name__ for command in app.registered_commands]
+HEAVY = {"prefect", "great_expectations", "dvc", "pandas", "sklearn", "scipy", "torch", "duckdb"}
+
+
+@pytest.fixture(autouse=True)
+def _its_own_log():
+    """The command line sets the log up; the tests that follow find it as it was."""
+    log = logging.getLogger("parquetry")
+    before = log.handlers, log.propagate
+    yield
+    log.handlers, log.propagate = before
+
+
+@pytest.fixture
+def say(monkeypatch, capsys):
+    """Calls ``parquetry`` in this process; its exit code, standard output and standard error."""
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def called(*words):
+        monkeypatch.setattr(sys, "argv", ["parquetry", *map(str, words)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as end:
+            main()
+        return end.value.code, *capsys.readouterr()
+
+    return called
+
+
+@pytest.fixture
+def workspace(finished, tmp_path):
+    """A copy of a finished workspace that a test may change: its spec."""
+    shutil.copytree(finished.workspace.root, tmp_path / "workspace")
+    return tmp_path / "workspace" / "spec.yaml"
+
+
+def test_every_command_has_help_that_says_what_it_is_for(say):
+    for command in COMMANDS:
+        code, out, _ = say(command, "--help")
+        assert code == 0
+        assert f"{command} [OPTIONS]" in out
+    code, out, _ = say("--help")
+    assert code == 0
+    assert all(command in out for command in COMMANDS)
+    assert "8 withheld by the audit" in out
+
+
+def test_check_of_a_sound_spec(say, finished):
+    code, out, _ = say("check", finished.path)
+    assert (code, out.strip()) == (0, "people: spec and schema are sound (6 columns, 5 modelled).")
+    code, out, _ = say("check", finished.path, "--json")
+    said = json.loads(out)
+    assert (code, said["ok"], said["columns"], said["digest"]) == (0, True, 6, finished.spec.digest())
+
+
+def test_all_faults_of_a_spec_are_told_at_once_and_standard_output_stays_empty(say, tmp_path):
+    spec = write_workspace(tmp_path, join="shufled", rows=-5)
+    code, out, err = say("check", spec, "--json")
+    assert (code, out) == (3, "")
+    assert "The spec cannot be followed" in err
+    assert "did you mean 'shuffled'?" in err
+    assert "rows must lie between 1 and 1,000,000,000, not at -5" in err
+
+
+def test_plan_shows_the_parts(say, finished):
+    code, out, _ = say("plan", finished.path)
+    assert code == 0
+    assert "people: 600 rows" in out
+    assert "age, income" in out
+    code, out, _ = say("plan", finished.path, "--json")
+    assert [part["name"] for part in json.loads(out)["parts"]] == ["money", "habits"]
+
+
+def test_a_single_stage_runs_without_a_server(say, workspace):
+    code, out, _ = say("run", workspace, "--only", "join")
+    assert (code, out.strip()) == (0, "Stage: join: nothing had changed")
+    shutil.rmtree(load(workspace).workspace.joined)
+    code, out, err = say("run", workspace, "--only", "join", "--json")
+    assert (code, json.loads(out)["state"]) == (0, "done")
+    assert "join: begins" in err
+    assert "420 of 420 proposed rows accepted" in err
+
+
+def test_quiet_means_results_only(say, workspace):
+    shutil.rmtree(load(workspace).workspace.joined)
+    assert say("--quiet", "run", workspace, "--only", "join") == (0, "Stage: join: done\n", "")
+
+
+def test_verify_tells_a_release_that_is_as_published(say, finished):
+    folder = finished.workspace.released / "people" / "v1"
+    code, out, _ = say("verify", folder)
+    assert code == 0
+    assert "people v1: 7 files are as published." in out
+    code, out, _ = say("verify", folder, "--json")
+    assert json.loads(out) == {"ok": True, "name": "people", "version": 1, "files": 7}
+
+
+def test_explain_tells_a_column_and_a_release(say, finished):
+    code, out, _ = say("explain", "income", "--spec", finished.path, "--json")
+    said = json.loads(out)
+    assert (code, said["column"], said["newest release"]) == (0, "income", "people@v1")
+    code, out, _ = say("explain", "people@v1", "--spec", finished.path)
+    assert code == 0
+    assert "600 rows" in out
+
+
+def test_kinds_are_listed_and_the_spec_has_a_json_schema(say):
+    code, out, _ = say("kinds")
+    assert code == 0
+    assert "marginal" in out
+    listed = json.loads(say("kinds", "--json")[1])
+    assert {row["family"] for row in listed} == {"source", "partitioner", "generator", "join", "measure"}
+    assert json.loads(say("kinds", "--json-schema")[1])["title"] == "Parquetry spec"
+
+
+def test_synthesize_writes_a_file_and_says_loudly_that_nothing_was_audited(say, finished, tmp_path):
+    table = pq.read_table(finished.workspace.root / "people.parquet").drop_columns(["person"])
+    pq.write_table(table, tmp_path / "in.parquet")
+    code, out, err = say("synthesize", tmp_path / "in.parquet", tmp_path / "out.parquet", "--generator", "marginal", "--rows", 50, "--seed", 1)
+    assert (code, out.strip()) == (0, f"50 rows written to {tmp_path / 'out.parquet'}")
+    assert "NOT AUDITED" in err
+    assert b"NOT AUDITED" in pq.read_metadata(tmp_path / "out.parquet").metadata[b"parquetry"]
+
+
+def test_init_writes_a_spec_that_check_accepts(say, tmp_path):
+    pq.write_table(people(200), tmp_path / "visitors.parquet")
+    code, out, err = say("init", tmp_path / "visitors.parquet", "--into", tmp_path)
+    assert code == 0
+    assert "200 rows, 6 columns" in out
+    assert str(int(CANARY_INCOME)) not in out + err
+    assert say("check", tmp_path / "spec.yaml")[0] == 0
+    assert say("init", tmp_path / "visitors.parquet", "--into", tmp_path)[0] == 3
+
+
+def test_audit_of_anybodys_table_ends_with_the_verdict_for_a_code(say, finished, tmp_path):
+    """A table that is a copy of the real one does not pass; without held-out rows nothing can."""
+    real = finished.workspace.train
+    code, out, err = say("audit", real, real, "--holdout", finished.workspace.holdout, "--report", tmp_path / "audit.html", "--json")
+    assert code == 8
+    assert json.loads(out)["verdict"] == "fail"
+    assert "verdict 'fail'" in err
+    assert (tmp_path / "audit.html").is_file()
+    pq.write_table(pq.read_table(finished.workspace.synthetic).drop_columns(["person"]), tmp_path / "synthetic.parquet")
+    code, out, _ = say("audit", real, tmp_path / "synthetic.parquet", "--report", tmp_path / "audit.html")
+    assert code == 8
+    assert "Verdict: inconclusive" in out
+
+
+def test_a_wrong_call_has_code_2(say):
+    assert say("check", "--colour")[0] == 2
+    assert say("audit", "one.csv")[0] == 2
+    assert say("paint")[0] == 2
+
+
+def test_an_unknown_stage_has_code_3(say, finished):
+    code, _, err = say("run", finished.path, "--only", "jion")
+    assert code == 3
+    assert "did you mean 'join'?" in err
+
+
+def test_a_source_that_cannot_be_read_has_code_4(say, workspace):
+    (workspace.parent / "people.parquet").unlink()
+    for words in (("plan", workspace), ("run", workspace, "--only", "ingest")):
+        code, _, err = say(*words)
+        assert code == 4
+        assert "people.parquet: no such file" in err
+
+
+def test_data_that_broke_its_contract_has_code_5_and_no_cell_is_told(say, tmp_path):
+    table = people(100)
+    ages = table["age"].to_pylist()
+    ages[0] = 7_431
+    spec = write_workspace(tmp_path, table=table.set_column(1, "age", pa.array(ages)))
+    code, _, err = say("run", spec, "--only", "ingest")
+    assert code == 5
+    assert "age" in err
+    assert "7431" not in err.replace(",", "")
+
+
+def test_a_synthesis_that_fails_has_code_6_and_names_the_part(say, tmp_path, crew):
+    spec = write_workspace(tmp_path, generator={"kind": "cart", "order": ["age"]})
+    run_stages(spec, crew, STAGES[:2])
+    code, _, err = say("run", spec, "--only", "train")
+    assert code == 6
+    assert "habits: age: 'order' names no column of this part" in err
+    assert "money" not in err.split("The synthesis failed")[1]
+    assert load(spec).workspace.sampler("money").is_dir()
+
+
+def test_an_audit_that_cannot_be_computed_has_code_7(say, workspace):
+    train = load(workspace).workspace.train
+    pq.write_table(pq.read_table(train).slice(1), train)
+    code, _, err = say("run", workspace, "--only", "audit")
+    assert code == 7
+    assert "train.parquet: is not the table that was ingested" in err
+
+
+def test_a_release_that_the_audit_withholds_has_code_8(say, workspace):
+    from tasks.yaml_files import read_yaml, yaml_text
+
+    workspace.write_text(yaml_text({**read_yaml(workspace, ""), "audit": {"copies": {"whole": {"exact": 0, "near": 0}}}}))
+    assert say("run", workspace, "--only", "audit")[0] == 0
+    code, _, err = say("run", workspace, "--only", "release")
+    assert code == 8
+    assert "Withheld by the audit; nothing is published" in err
+    assert "read data/withheld/people/audit.html" in err
+
+
+def test_a_release_that_was_tampered_with_has_code_9(say, workspace):
+    released = load(workspace).workspace.released / "people" / "v1"
+    text = (released / "synthetic.csv").read_bytes()
+    (released / "synthetic.csv").write_bytes(text[:-2] + bytes([text[-2] ^ 1]) + text[-1:])
+    code, out, err = say("verify", released, "--json")
+    assert (code, out) == (9, "")
+    assert "synthetic.csv" in err
+
+
+def test_a_workspace_that_another_run_holds_has_code_10_and_says_who(say, workspace):
+    holder = subprocess.Popen(
+        [sys.executable, "-c", f"import fcntl, os\nlock = open({str(workspace.parent / 'data' / '.lock')!r}, 'w')\n"
+         "fcntl.flock(lock, fcntl.LOCK_EX)\nlock.write(str(os.getpid()))\nlock.flush()\nprint(flush=True)\ninput()"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )
+    try:
+        holder.stdout.readline()
+        code, _, err = say("run", workspace, "--only", "join")
+    finally:
+        holder.communicate("\n")
+    assert code == 10
+    assert f"(process {holder.pid})" in err
+
+
+def test_an_artifact_that_is_missing_or_no_release_has_code_11(say, tmp_path):
+    assert say("verify", tmp_path)[0] == 11
+    code, _, err = say("run", write_workspace(tmp_path), "--only", "join")
+    assert code == 11
+    assert "run the stage that makes it" in err
+
+
+def test_a_fault_of_our_own_has_code_1_and_is_told_without_its_words(command, finished, tmp_path):
+    """Where the whole traceback lies is told; only its owner may read it."""
+    table = pq.read_table(finished.workspace.root / "people.parquet").drop_columns(["person"])
+    pq.write_table(table, tmp_path / "in.parquet")
+    done = command("synthesize", tmp_path / "in.parquet", tmp_path / "in.parquet" / "out.parquet", "--generator", "marginal")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "A fault in Parquetry" in done.stderr
+    assert "Error in " in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def imported_by(command, *calls):
+    """The top modules that are imported after each of ``calls``, all made in one process."""
+    code = (
+        "import sys\nfrom flows.cli import main\n"
+        f"for words in {[[str(word) for word in words] for words in calls]!r}:\n"
+        "    sys.argv = ['parquetry', *words]\n"
+        "    try:\n        main()\n    except SystemExit:\n        pass\n"
+        "    print('imported', *{name.split('.')[0] for name in sys.modules})\n"
+    )
+    said = {"env": command.variables, "cwd": command.home, "capture_output": True, "text": True, "check": True}
+    lines = subprocess.run([sys.executable, "-c", code], **said).stdout.splitlines()
+    return [set(line.split()[1:]) for line in lines if line.startswith("imported ")]
+
+
+def test_check_explain_and_kinds_import_nothing_heavy(command, finished):
+    after_check, *_, after_kinds, after_verify = imported_by(
+        command, ("check", finished.path), ("explain", "income", "--spec", finished.path), ("kinds",), ("kinds", "--json-schema"),
+        ("verify", finished.workspace.released / "people" / "v1"),
+    )
+    assert not after_check & {*HEAVY, "pyarrow"}
+    assert not after_kinds & HEAVY
+    assert not after_verify & (HEAVY - {"pandas"})
+
+
+def test_no_command_but_run_and_serve_imports_prefect(command, finished, tmp_path):
+    pq.write_table(people(60).drop_columns(["person"]), tmp_path / "in.parquet")
+    imported = imported_by(
+        command, ("plan", finished.path), ("init", tmp_path / "in.parquet", "--into", tmp_path),
+        ("synthesize", tmp_path / "in.parquet", tmp_path / "out.parquet", "--generator", "marginal"),
+        ("audit", tmp_path / "in.parquet", tmp_path / "out.parquet", "--report", tmp_path / "audit.html"),
+        ("run", finished.path, "--only", "join"), ("serve", tmp_path / "missing.yaml"),
+    )
+    assert len(imported) == 6
+    assert (tmp_path / "audit.html").is_file()
+    assert "prefect" not in imported[-1]
+
+
+def test_no_refusal_quotes_a_canary(say, workspace):
+    """Faults of columns are told by name and count, also where the cells are the ones that nobody may see."""
+    table = people()
+    broken = table.set_column(0, "person", pa.array([None] * 3 + table["person"].to_pylist()[3:]))
+    pq.write_table(broken.set_column(3, "income", pa.array([CANARY_INCOME * 10] * 600)), workspace.parent / "people.parquet")
+    code, out, err = say("run", workspace, "--only", "ingest")
+    assert code == 5
+    assert not {CANARY_NAME, "777310", "777,310"} & set((out + err).split())
+    assert "77731" not in (out + err).replace(",", "")
