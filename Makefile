@@ -19,6 +19,10 @@ demo: setup
 	@$(BIN)/python data/examples/warehouse.py data/examples/nhanes.csv data/warehouse/demo.duckdb nhanes
 	@$(BIN)/parquetry run spec.yaml
 
+# One thread per test process: two run side by side.
+test test-slow: export OMP_NUM_THREADS = 1
+test test-slow: export OPENBLAS_NUM_THREADS = 1
+
 test: setup
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow"
 

@@ -2,18 +2,19 @@
 
     python benchmarks/adult.py --data PATH [--kinds cart,copula,marginal] [--seeds 1]
 
-PATH holds ``train.csv`` and ``test.csv`` (UCI Adult, 15 columns, header). Every generator learns train.csv alone and
-draws 32,561 rows; test.csv is the control. Columns printed:
+PATH holds ``train.csv`` and ``test.csv`` (UCI Adult, 15 columns, with a header). Every generator learns train.csv alone
+and draws 32,561 rows; test.csv is the control. The schema is the one drafted from train.csv. Columns printed:
 
-AUROC      gradient boosting for income, trained on the synthetic rows, tested on test.csv
-assoc      mean absolute difference of associations to train.csv over all pairs of columns: |Spearman| between numbers,
-           correlation ratio between a number and a levelled column, Cramér's V between levelled columns
-marginal   the worst column's total variation (levels) or Kolmogorov-Smirnov distance (numbers) to train.csv
-rule       share of rows in which education and education-num agree as they do in every real row
-copies     synthetic rows equal to a row of train.csv | of test.csv, per 1,000 distinct rows there
-nearest    share of synthetic rows whose nearest row of train.csv and test.csv together lies in train.csv, with the
-           share that fresh rows would give (train.csv's share of the rows); Gower distance
-CPU s      processor seconds of fit and draw, imports not counted
+AUROC     gradient boosting for income, trained on the synthetic rows, tested on test.csv
+assoc     mean absolute difference of associations to train.csv over all pairs of columns: |Spearman| between numbers,
+          correlation ratio between a number and a levelled column, Cramer's V between levelled columns
+marginal  the worst column's total variation (levels) or Kolmogorov-Smirnov distance (numbers) to train.csv
+rule      share of rows in which education and education-num agree as they do in every real row
+copies    real rows that a synthetic row equals, per 1,000 rows: of train.csv | of test.csv
+twins     the same without fnlwgt, which few rows share
+nearest   share of synthetic rows whose nearest row of train.csv and test.csv together (Gower distance) lies in
+          train.csv; fresh rows would have train.csv's share of all rows
+CPU s     processor seconds of fit and draw, imports not counted
 """
 
 from __future__ import annotations
@@ -29,32 +30,27 @@ from pathlib import Path
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from models.generators import Generator, catalog
 from models.randomness import Seed
-from models.schema import Column, Kind, Role
+from models.schema import Column, Kind
 from models.table import Floats, Table
+from tasks.codec import encode
+from tasks.profiles import draft
+from tasks.sources import file_source
 
 ROWS = 32_561
 QUERIES = 4_000
 K = 10
-BOUNDS: dict[str, tuple[int, int]] = {
-    "age": (17, 90),
-    "fnlwgt": (10_000, 1_500_000),
-    "education-num": (1, 16),
-    "capital-gain": (0, 99_999),
-    "capital-loss": (0, 4_400),
-    "hours-per-week": (1, 99),
-}
+FILES = ("train.csv", "test.csv")
 TARGET = "income"
-HEAPED = ("capital-gain", "capital-loss")
+NEARLY_UNIQUE = "fnlwgt"
 
 
 @dataclass(frozen=True)
 class Score:
-    """One generator's figures, as the module describes them."""
+    """One generator's figures, as the module describes them; pairs are for train.csv and test.csv."""
 
     auroc: float
     assoc: float
@@ -62,40 +58,17 @@ class Score:
     rule: float
     copies_train: float
     copies_test: float
+    twins_train: float
+    twins_test: float
     nearest: float
     cpu: float
 
 
-def draft(frame: pd.DataFrame) -> tuple[Column, ...]:
-    """A schema as a person would review it: round bounds, and levels and peaks that at least K rows share."""
-    return tuple(_numeric(frame, name) if name in BOUNDS else _levelled(frame, name) for name in frame.columns)
-
-
-def _numeric(frame: pd.DataFrame, name: str) -> Column:
-    shared = frame[name].value_counts() if name in HEAPED else pd.Series(dtype=int)
-    peaks = tuple(sorted(float(value) for value, rows in shared.items() if rows >= K))
-    return Column(name=name, kind=Kind.INTEGER, dtype="int64", bounds=BOUNDS[name], peaks=peaks)
-
-
-def _levelled(frame: pd.DataFrame, name: str) -> Column:
-    shared = frame[name].value_counts()
-    return Column(
-        name=name, kind=Kind.CATEGORICAL, role=Role.TARGET if name == TARGET else Role.PLAIN, dtype="string",
-        unlisted="other", other="(other)",
-        levels=tuple(sorted(str(level) for level, rows in shared.items() if rows >= K)),
-    )
-
-
-def table_of(frame: pd.DataFrame, columns: Sequence[Column]) -> Table:
-    """The frame's rows in model form."""
-    return Table.of(columns, [_cells(frame[column.name], column) for column in columns], len(frame))
-
-
-def _cells(series: pd.Series, column: Column) -> Floats:
-    if column.numeric:
-        return series.to_numpy(np.float64)
-    code = {level: float(j) for j, level in enumerate(column.alphabet)}
-    return series.map(code).fillna(code.get("(other)", np.nan)).to_numpy(np.float64)
+def tables(folder: Path) -> tuple[Table, Table]:
+    """train.csv and test.csv in model form, by the schema that is drafted from train.csv for review."""
+    train, test = (file_source(folder / name).read() for name in FILES)
+    schema, _ = draft(train, K)
+    return encode(train, schema), encode(test, schema)
 
 
 def auroc(train: Table, test: Table, target: str = TARGET) -> float:
@@ -170,10 +143,11 @@ def rule_kept(real: Table, synthetic: Table) -> float:
     return float(np.mean([tuple(pair) in pairs for pair in synthetic.select(["education", "education-num"]).values]))
 
 
-def copies(synthetic: Table, reference: Table) -> float:
-    """Synthetic rows that equal a reference row, per 1,000 distinct reference rows."""
-    known = {row.tobytes() for row in np.ascontiguousarray(reference.values)}
-    return 1000 * sum(row.tobytes() in known for row in np.ascontiguousarray(synthetic.values)) / len(known)
+def copied(synthetic: Table, reference: Table, names: Sequence[str]) -> float:
+    """Rows of ``reference`` that some synthetic row equals in the columns ``names``, per 1,000 rows."""
+    made = {row.tobytes() for row in np.ascontiguousarray(synthetic.select(names).values)}
+    rows = np.ascontiguousarray(reference.select(names).values)
+    return 1000 * sum(row.tobytes() in made for row in rows) / len(rows)
 
 
 def nearest_in_train(synthetic: Table, train: Table, test: Table, seed: Seed) -> float:
@@ -219,13 +193,16 @@ def score(generator: Generator, train: Table, test: Table, seed: Seed) -> Score:
 
 def evaluate(synthetic: Table, train: Table, test: Table, seed: Seed, cpu: float) -> Score:
     """The figures of rows that were drawn in ``cpu`` seconds."""
+    shared = [name for name in train.names if name != NEARLY_UNIQUE]
     return Score(
         auroc=auroc(synthetic, test),
         assoc=float(np.abs(associations(train) - associations(synthetic)).mean()),
         marginal=worst_marginal(train, synthetic),
         rule=rule_kept(train, synthetic),
-        copies_train=copies(synthetic, train),
-        copies_test=copies(synthetic, test),
+        copies_train=copied(synthetic, train, train.names),
+        copies_test=copied(synthetic, test, train.names),
+        twins_train=copied(synthetic, train, shared),
+        twins_test=copied(synthetic, test, shared),
         nearest=nearest_in_train(synthetic, train, test, seed.child("queries")),
         cpu=cpu,
     )
@@ -235,8 +212,9 @@ def row_of(name: str, scores: Iterable[Score]) -> str:
     """One printed line: the mean over the seeds."""
     mean = Score(*np.mean([astuple(one) for one in scores], axis=0))
     return (
-        f"{name:<10} {mean.auroc:6.3f} {mean.assoc:7.4f} {mean.marginal:9.4f} {mean.rule:6.4f}"
-        f" {mean.copies_train:8.2f} |{mean.copies_test:5.2f} {mean.nearest:8.3f} {mean.cpu:6.2f}"
+        f"{name:<10} {mean.auroc:6.3f} {mean.assoc:7.4f} {mean.marginal:9.4f} {mean.rule:7.4f}"
+        f" {mean.copies_train:6.2f} |{mean.copies_test:5.2f} {mean.twins_train:7.1f} |{mean.twins_test:6.1f}"
+        f" {mean.nearest:8.3f} {mean.cpu:6.2f}"
     )
 
 
@@ -246,17 +224,15 @@ def main() -> int:
     parser.add_argument("--kinds", default="marginal,copula,cart", help=f"of: {', '.join(catalog.kinds())}")
     parser.add_argument("--seeds", type=int, default=1, help="how many seeds to average over")
     asked = parser.parse_args()
-    absent = [name for name in ("train.csv", "test.csv") if not (asked.data / name).is_file()]
+    absent = [name for name in FILES if not (asked.data / name).is_file()]
     if absent:
         print(f"{asked.data} holds no {' and no '.join(absent)}: nothing was measured", file=sys.stderr)
         return 2
     import sklearn.tree  # noqa: F401  (imports are not what is measured)
 
-    frames = [pd.read_csv(asked.data / name) for name in ("train.csv", "test.csv")]
-    columns = draft(frames[0])
-    train, test = (table_of(frame, columns) for frame in frames)
-    print(f"{'':<10}  AUROC   assoc  marginal   rule   copies | test  nearest  CPU s")
-    print(f"{'real rows':<10} {auroc(train, test):6.3f} {'':>40} {len(train) / (len(train) + len(test)):8.3f}")
+    train, test = tables(asked.data)
+    print(f"{'':<10}  AUROC   assoc  marginal    rule copies | test   twins |  test  nearest  CPU s")
+    print(f"{'real rows':<10} {auroc(train, test):6.3f} {'':>56} {len(train) / (len(train) + len(test)):8.3f}")
     for kind in asked.kinds.split(","):
         generator = catalog.build(kind)
         scores = [score(generator, train, test, Seed.of(number)) for number in range(asked.seeds)]

@@ -118,6 +118,8 @@ def _faults(found: Any, settings: type[BaseModel], where: str) -> list[Fault]:
     if found["type"] == "extra_forbidden":
         fields = _fields_at(settings, path[:-1])
         return [Fault(place, "unknown key", nearest(path[-1], fields) if fields else "remove it")]
+    if found["type"] == "missing":
+        return [Fault(place, "is missing", "add the key")]
     return [Fault(place or "spec", str(nested) if nested is not None else str(found["msg"]))]
 
 

@@ -56,20 +56,23 @@ def _learned(trace: ColumnTrace) -> dict[str, Any]:
     if trace.part is None:
         return {}
     together = ", ".join(trace.learned_with) or "no other column"
-    return {"learned by": f"{trace.generator}, in {trace.part}, together with {together}"}
+    return {"learned by": f"{trace.generator}, in part '{trace.part}', together with {together}"}
 
 
 def _release(folder: Path, lineage: Path) -> dict[str, Any]:
     """Source, code, settings, audit and run of a release."""
     manifest = read_manifest(folder)
-    parts = [f"{part['name']} ({manifest.generators[part['name']]['kind']}): {', '.join(part['columns'])}"
-             for part in manifest.partition["parts"]]
+    source, join = manifest.source, manifest.join
+    parts = [
+        f"{part['name']} ({manifest.generators[part['name']]['kind']}): {', '.join(part['columns'])}"
+        for part in manifest.partition["parts"]
+    ]
     return {
         "release": f"{manifest.name}@v{manifest.version}",
-        "rows": f"{manifest.rows:,} from {manifest.source.training_rows:,} training rows; {manifest.source.holdout_rows:,} held out",
-        "source": f"{manifest.source.kind}, {manifest.source.rows:,} rows; version committed to as {manifest.source.version[:16]}…",
+        "rows": f"{manifest.rows:,} from {source.training_rows:,} training rows; {source.holdout_rows:,} held out",
+        "source": f"{source.kind}, {source.rows:,} rows; version committed to as {source.version[:16]}…",
         "parts": "\n".join(parts),
-        "join": f"{manifest.join['settings']['kind']}: {manifest.join['accepted']:,} of {manifest.join['proposed']:,} proposed rows",
+        "join": f"{join['settings']['kind']}: {join['accepted']:,} of {join['proposed']:,} proposed rows",
         "audit": f"{manifest.verdict}: {manifest.reason}",
         "privacy": manifest.privacy_statement,
         "code": _code(manifest),
@@ -80,8 +83,9 @@ def _release(folder: Path, lineage: Path) -> dict[str, Any]:
 
 
 def _code(manifest: Manifest) -> str:
-    revision = manifest.code.revision or "no git revision"
-    return f"Parquetry {manifest.code.version}, {revision}{', with changes that are in no revision' if manifest.code.modified else ''}"
+    code = manifest.code
+    changes = ", with changes that are in no revision" if code.modified else ""
+    return f"Parquetry {code.version}, {code.revision or 'no git revision'}{changes}"
 
 
 def _run(manifest: Manifest, lineage: Path) -> dict[str, str]:

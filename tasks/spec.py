@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from models.errors import Fault, SpecError
 from models.schema import Schema
@@ -14,6 +15,8 @@ from tasks import sources
 from tasks.sources import Source
 from tasks.workspace import Workspace
 from tasks.yaml_files import read_yaml
+
+Read = TypeVar("Read")
 
 
 @dataclass(frozen=True)
@@ -34,21 +37,11 @@ class Plan:
 
 def load(path: Path) -> Plan:
     """The plan that the file ``path`` states. Raises SpecError with every fault of spec, schema and source together."""
-    spec, schema, source, faults = None, None, None, list[Fault]()
     said = read_yaml(path, "see 'parquetry init'")
-    try:
-        spec = parse_spec(said)
-    except SpecError as error:
-        faults.extend(error.faults)
-    try:
-        source = sources.catalog.build(said.get("source"))
-    except SpecError as error:
-        faults.extend(error.faults)
-    if isinstance(said.get("schema"), str):
-        try:
-            schema = parse_schema(read_yaml(path.parent / said["schema"], "write it with 'parquetry init'"))
-        except SpecError as error:
-            faults.extend(error.faults)
+    faults: list[Fault] = []
+    spec = _or_faults(lambda: parse_spec(said), faults)
+    source = _or_faults(lambda: sources.catalog.build(said["source"]), faults) if "source" in said else None
+    schema = _or_faults(lambda: _schema(path.parent / said["schema"]), faults) if isinstance(said.get("schema"), str) else None
     if spec and schema:
         faults.extend(faults_between(spec, schema))
     if spec and spec.expectations and not (path.parent / spec.expectations).is_file():
@@ -56,6 +49,19 @@ def load(path: Path) -> Plan:
     if faults or spec is None or schema is None or source is None:
         raise SpecError(faults)
     return Plan(path, spec, schema, source.below(path.parent), Workspace(path.parent.resolve()))
+
+
+def _or_faults(read: Callable[[], Read], faults: list[Fault]) -> Read | None:
+    """What ``read`` gives, or None with its faults added to ``faults``."""
+    try:
+        return read()
+    except SpecError as error:
+        faults.extend(error.faults)
+        return None
+
+
+def _schema(path: Path) -> Schema:
+    return parse_schema(read_yaml(path, "write it with 'parquetry init'"))
 
 
 def load_all(paths: Sequence[Path]) -> list[Plan]:

@@ -193,5 +193,6 @@ def code_digest() -> str:
 def _hashes(paths: tuple[Path, ...], workspace: Workspace) -> dict[str, str]:
     lacking = [path for path in paths if not path.exists()]
     if lacking:
-        raise StateError([Fault(str(path), "no such file or folder", "run the stage that makes it") for path in lacking])
+        remedy = "run the stage that makes it"
+        raise StateError([Fault(str(path), "no such file or folder", remedy) for path in lacking])
     return {path.relative_to(workspace.root).as_posix(): sha256_of(path) for path in paths}

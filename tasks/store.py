@@ -66,8 +66,8 @@ def whole_folder(path: Path, *, replace: bool) -> Iterator[Path]:
 
 
 def sweep(folder: Path) -> None:
-    """Remove what an interrupted run left half written below ``folder``."""
-    for leftover in folder.rglob(".*.part"):
+    """Remove what an interrupted run left half written below ``folder``, be it ours or DVC's."""
+    for leftover in [*folder.rglob(".*.part"), *folder.rglob(".*.tmp")]:
         if leftover.is_dir():
             shutil.rmtree(leftover, ignore_errors=True)
         else:

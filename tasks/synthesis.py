@@ -49,7 +49,7 @@ def partition(job: Job) -> Partition:
 
 
 def join_told(plan: Plan) -> dict[str, Any]:
-    """How the join went, as it may be published: a figure to its last digit would be a fingerprint of the training rows."""
+    """How the join went, as it may be published: to its last digit, a figure would be a fingerprint of real rows."""
     said = read_json(plan.workspace.joined / "join.json")
     facts = {name: round(value, 3) if isinstance(value, float) else value for name, value in said["facts"].items()}
     return {**{name: said[name] for name in ("asked", "rows", "shortfall", "proposed", "accepted")}, "facts": facts}

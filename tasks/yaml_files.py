@@ -36,7 +36,7 @@ for _tag, _pattern, _initials in SCALARS:
 
 
 def _text(dumper: _Dumper, text: str) -> yaml.Node:
-    """Text on one line: a break within it is written as an escape, so that indenting or joining lines changes nothing."""
+    """Text without a raw line break, which is written as an escape: indenting or folding lines then changes nothing."""
     plain = text.isprintable() or not text
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if plain else '"')
 

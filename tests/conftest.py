@@ -1,10 +1,5 @@
 """Fixtures that many tests share: worker processes, and a workspace after a whole run."""
 
-import os
-
-for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-    os.environ.setdefault(_name, "1")  # before anything loads them: test processes run side by side
-
 import pytest
 from small_world import run_stages, write_workspace
 

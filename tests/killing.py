@@ -1,8 +1,9 @@
-"""Runs that are killed: ``python -m killing WORKSPACE INTO POINT...`` kills a run at its first, second, ... rename.
+"""Runs that are killed: ``python -m killing WORKSPACE INTO POINT...``.
 
-All that a run leaves behind it renames into place, so the moments just before its renames are all there are. For every
-point a copy of the workspace is run in a child that is killed there (SIGKILL), then run again to its end. Point 0 is
-the run that nobody kills. What lies below data/ afterwards is printed as JSON, one line per point.
+All that a run leaves behind it renames into place, so the moments just before its renames are all there are. A point is
+the end of the path that something is renamed to, or a number: the first, second, ... rename. For every point a copy of
+the workspace is run in a child that is killed there (SIGKILL), and run again in another to its end. Before them, one
+copy is run without a child and not killed. What is there afterwards is printed, one JSON per line.
 """
 
 import hashlib
@@ -10,12 +11,11 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
 from small_world import run_stages
-
-from tasks import expectations  # noqa: F401  (imported here once, not in every child)
 
 
 def here(do, work, names, told=""):
@@ -23,21 +23,21 @@ def here(do, work, names, told=""):
     return [do(piece) for piece in work]
 
 
-def die_at(point: int) -> None:
-    """Kill this process just before it renames something for the ``point``-th time."""
+def die_at(point: str) -> None:
+    """Kill this process just before it renames something to the path, or for the time, that ``point`` says."""
     seen = 0
 
-    def count(event, _):
+    def count(event, facts):
         nonlocal seen
         if event == "os.rename":
             seen += 1
-            if seen == point:
+            if str(seen) == point or os.fspath(facts[1]).endswith(point):
                 os.kill(os.getpid(), signal.SIGKILL)
 
     sys.addaudithook(count)
 
 
-def ran(spec: Path, point: int) -> int:
+def ran(spec: Path, point: str | None) -> int:
     """The stages of ``spec`` in a child; the signal that ended it, or its exit code."""
     child = os.fork()
     if child == 0:
@@ -50,21 +50,27 @@ def ran(spec: Path, point: int) -> int:
 
 
 def files(root: Path) -> dict[str, str]:
-    """The SHA-256 of every file below data/ but the events of lineage, which tell of times."""
-    found = (path for path in (root / "data").rglob("*") if path.is_file())
-    named = {path.relative_to(root).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in found}
+    """The SHA-256 of every file below data/ and of dvc.lock, without the events of lineage, which tell of times."""
+    found = [root / "dvc.lock", *(root / "data").rglob("*")]
+    named = {path.relative_to(root).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in found if path.is_file()}
     return {name: digest for name, digest in sorted(named.items()) if not name.startswith(("data/lineage/", "data/.lock"))}
 
 
-def main(workspace: Path, into: Path, points: list[int]) -> None:
-    for point in points:
-        root = into / str(point)
+def tags(root: Path) -> list[str]:
+    return subprocess.run(["git", "-C", str(root), "tag"], capture_output=True, text=True, check=False).stdout.split()
+
+
+def main(workspace: Path, into: Path, points: list[str]) -> None:
+    for point in [None, *points]:
+        root = into / (point or "0").replace("/", "-")
         shutil.copytree(workspace, root, symlinks=True)
-        ended = ran(root / "spec.yaml", point)
-        again = ran(root / "spec.yaml", 0)
-        print(json.dumps({"point": point, "ended": ended, "again": again, "files": files(root)}), flush=True)
+        if point:
+            ended, again = ran(root / "spec.yaml", point), ran(root / "spec.yaml", None)
+        else:  # what it imports, every child then has
+            ended, again = 0, min(0, len(run_stages(root / "spec.yaml", here)))
+        print(json.dumps({"point": point, "ended": ended, "again": again, "files": files(root), "tags": tags(root)}), flush=True)
         shutil.rmtree(root)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]), [int(point) for point in sys.argv[3:]])
+    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:])

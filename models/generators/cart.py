@@ -109,7 +109,7 @@ class Cart(Generator):
     min_leaf: int = Field(default=15, ge=1, description="so many training rows a leaf has at least")
     k: int = Field(default=10, ge=1, description="so many training rows a range of numbers has at least, peaks apart")
     significance: float = Field(
-        default=0.05, gt=0, lt=1, description="a split stays if chance would rarely do as well: the test's level"
+        default=0.02, gt=0, lt=1, description="a split stays if chance would rarely do as well: the test's level"
     )
     shrinkage: float = Field(
         default=0.5, ge=0, description="how much of a doubtful split is taken back: 0 nothing, 1 what James-Stein would"

@@ -1,48 +1,12 @@
 """The command line as a process, and one real Prefect server for all tests that need one."""
 
-import json
 import os
-import socket
+import signal
 import subprocess
 import sys
-import time
-import urllib.error
-import urllib.request
-from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
-
-PROJECT = Path(__file__).parents[2]
-
-
-def environment(home: Path, **more: str) -> dict[str, str]:
-    """Variables for a process that shares nothing with the person who runs the tests but PATH and the like."""
-    kept = ("PATH", "LANG", "LD_LIBRARY_PATH", "TMPDIR")
-    found = {name: os.environ[name] for name in kept if name in os.environ}
-    return {**found, "HOME": str(home), "PREFECT_HOME": str(home / "prefect"), "PYTHONPATH": str(PROJECT), "COLUMNS": "200", **more}
-
-
-@dataclass(frozen=True)
-class CommandLine:
-    """``parquetry`` as its own process, in a folder of its own."""
-
-    home: Path
-    variables: dict[str, str]
-
-    def start(self, *words: object, **more) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "flows", *map(str, words)]
-        said = {"cwd": self.home, "env": self.variables, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **more}
-        return subprocess.Popen(command, **said)
-
-    def __call__(self, *words: object, timeout: float = 300) -> subprocess.CompletedProcess[str]:
-        process = self.start(*words)
-        try:
-            out, err = process.communicate(timeout=timeout)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            raise
-        return subprocess.CompletedProcess(words, process.returncode, out, err)
+from command_line import CommandLine, Server, environment, free_port, healthy, until
 
 
 @pytest.fixture
@@ -51,53 +15,6 @@ def command(tmp_path):
     home = tmp_path / "home"
     home.mkdir()
     return CommandLine(home, environment(home))
-
-
-@dataclass(frozen=True)
-class Server:
-    """A Prefect server and the folder that it keeps its things in."""
-
-    url: str
-    home: Path
-
-    def ask(self, path: str, said: object = None) -> object:
-        body = None if said is None else json.dumps(said).encode()
-        request = urllib.request.Request(self.url + path, body, {"content-type": "application/json"})
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            text = answer.read()
-        return json.loads(text) if text else None
-
-    def flow_runs(self, *tags: str) -> list[dict]:
-        """The runs that bear ``tags``, newest first, rooms of a pipeline included."""
-        return self.ask("/flow_runs/filter", {"flow_runs": {"tags": {"all_": list(tags)}}, "sort": "START_TIME_DESC"})
-
-    def pipelines(self, *tags: str) -> list[dict]:
-        """The runs of whole pipelines that bear ``tags``, newest first."""
-        return [run for run in self.flow_runs(*tags) if run["parent_task_run_id"] is None]
-
-    def task_runs(self, *runs: dict) -> list[dict]:
-        return self.ask("/task_runs/filter", {"flow_runs": {"id": {"any_": [run["id"] for run in runs]}}})
-
-    def logs(self, *runs: dict) -> list[dict]:
-        return self.ask("/logs/filter", {"logs": {"flow_run_id": {"any_": [run["id"] for run in runs]}}, "sort": "TIMESTAMP_ASC"})
-
-    def stored(self) -> bytes:
-        """All that the server has written: its database, and whatever else lies in its folder."""
-        return b"".join(path.read_bytes() for path in self.home.rglob("*") if path.is_file())
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
-
-
-def healthy(url: str) -> bool:
-    try:
-        with urllib.request.urlopen(f"{url}/health", timeout=2) as answer:
-            return answer.read() == b"true"
-    except (urllib.error.URLError, OSError):
-        return False
 
 
 @pytest.fixture(scope="session")
@@ -115,20 +32,11 @@ def server(tmp_path_factory):
         assert process.poll() is None, (home / "server.log").read_text()
         yield Server(url, home)
     finally:
-        os.killpg(process.pid, 15)
+        os.killpg(process.pid, signal.SIGTERM)
         try:
             process.wait(20)
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, 9)
-
-
-def until(reached, seconds: float) -> None:
-    """Wait until ``reached()``; an error after ``seconds``."""
-    end = time.monotonic() + seconds
-    while not reached():
-        if time.monotonic() > end:
-            raise TimeoutError(f"not reached within {seconds} s")
-        time.sleep(0.1)
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,126 @@
+"""A run that is killed is taken up where it was; a run that is interrupted leaves no process behind."""
+
+import json
+import re
+import shutil
+import signal
+import subprocess
+import sys
+
+import psutil
+import pytest
+from command_line import PROJECT, environment, until
+from small_world import people, run_stages, write_workspace
+
+from flows.running import run_one
+from models.errors import SpecError
+from tasks.spec import load
+from tasks.store import sha256_of
+
+SEED = "ab" * 32 + "\n"
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    """A workspace with a seed of its own that nothing was done in: its spec."""
+    spec = write_workspace(tmp_path / "workspace")
+    secret = load(spec).workspace.secret
+    secret.mkdir(parents=True)
+    (secret / "seed").write_text(SEED)
+    return spec
+
+
+@pytest.fixture
+def killed(tmp_path):
+    """Runs of a workspace that are killed at points, and the run that is not."""
+
+    def at(spec, *points):
+        (tmp_path / "copies").mkdir()
+        variables = environment(tmp_path, OMP_NUM_THREADS="1", PYTHONPATH=f"{PROJECT}:{PROJECT / 'tests'}")
+        command = [sys.executable, "-m", "killing", spec.parent, tmp_path / "copies", *points]
+        done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        whole, *others = [json.loads(line) for line in done.stdout.splitlines()]
+        assert [run["point"] for run in others] == [str(point) for point in points]
+        return whole, others
+
+    return at
+
+
+def test_a_run_that_is_killed_in_any_stage_is_taken_up_and_ends_the_same_byte_for_byte(workspace, killed):
+    """Killed after ingest's work but before its record, between two parts, on publishing and just after it."""
+    points = ("records/ingest.json", "samplers/habits", "people/v1", "people/index.jsonl", "records/release.json")
+    whole, others = killed(workspace, *points)
+    assert {"data/released/people/v1/manifest.json", "data/interim/joined/synthetic.parquet"} < set(whole["files"])
+    for run in others:
+        assert (run["point"], run["ended"], run["again"]) == (run["point"], signal.SIGKILL, 0)
+        assert (run["point"], run["files"]) == (run["point"], whole["files"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("history", ["without git", "in a git repository", "after a release of other rows"])
+def test_a_run_that_is_killed_at_any_of_its_renames_is_taken_up_and_ends_the_same(workspace, killed, crew, history):
+    if history == "in a git repository":
+        subprocess.run(["git", "init", "-q", str(workspace.parent)], check=True)
+    if history == "after a release of other rows":
+        run_stages(workspace, crew)
+        write_workspace(workspace.parent, table=people(seed=5))
+    whole, others = killed(workspace, *range(1, 100, 6 if history == "in a git repository" else 3))
+    assert sum(run["ended"] == signal.SIGKILL for run in others) >= 9
+    for run in others:
+        assert (run["point"], run["again"], run["files"]) == (run["point"], 0, whole["files"])
+        assert (run["point"], run["tags"]) == (run["point"], ["people@v1"] if history == "in a git repository" else [])
+
+
+@pytest.fixture
+def training(tmp_path):
+    """A workspace on the eve of training: one part takes no time, the other takes its time."""
+    spec = write_workspace(tmp_path / "training", table=people(40_000), generators={"habits": "cart"})
+    for stage in ("ingest", "partition"):
+        run_one(spec, stage)
+    return spec
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_who_stops_a_run_in_the_middle_of_training_finds_no_process_and_every_finished_part(command, training, how):
+    plan = load(training)
+    process = command.start("run", training, "--only", "train")
+    until((plan.workspace.records / "parts" / "money.json").exists, 60)
+    workers = psutil.Process(process.pid).children(recursive=True)
+    process.send_signal(how)
+    out, err = process.communicate(timeout=30)
+    assert out == ""
+    assert "Traceback" not in err
+    assert process.returncode == (130 if how is signal.SIGINT else -how)
+    _, alive = psutil.wait_procs(workers, timeout=5)
+    assert len(workers) >= 2
+    assert not alive
+    assert not (plan.workspace.records / "train.json").exists()
+    before = sha256_of(plan.workspace.sampler("money"))
+    again = command("run", training, "--only", "train")
+    assert again.returncode == 0
+    assert re.search(r"1 of 2 parts were trained before\s+trained habits \(1 of 1\)", again.stderr)
+    assert sha256_of(plan.workspace.sampler("money")) == before
+    assert not list(plan.workspace.data.rglob(".*.part"))
+
+
+def test_the_second_of_two_runs_at_once_is_refused_and_told_who_holds_the_workspace(command, training):
+    first = command.start("run", training, "--only", "train")
+    until((load(training).workspace.records / "parts" / "money.json").exists, 60)
+    second = command("run", training, "--only", "train")
+    first.communicate(timeout=60)
+    assert (first.returncode, second.returncode) == (0, 10)
+    assert f"another run holds this workspace (process {first.pid})" in second.stderr
+
+
+def test_a_stage_that_does_not_exist_is_refused_with_the_nearest(workspace):
+    with pytest.raises(SpecError, match="did you mean 'train'"):
+        run_one(workspace, "trian")
+
+
+def test_what_a_single_stage_ended_as(workspace):
+    assert run_one(workspace, "ingest").as_dict()["facts"] == {"Stage": "ingest: done"}
+    again = run_one(workspace, "ingest")
+    assert (again.state, dict(again.facts)) == ("unchanged", {"Stage": "ingest: nothing had changed"})
+    shutil.rmtree(load(workspace).workspace.raw)
+    assert run_one(workspace, "ingest").state == "done"

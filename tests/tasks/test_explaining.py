@@ -1,0 +1,85 @@
+"""Columns and releases say where they came from, from manifests and lineage events alone."""
+
+import shutil
+
+import pytest
+from small_world import SCHEMA, write_workspace
+
+from models.errors import SpecError, TamperedError
+from tasks.explaining import explain
+from tasks.spec import load
+from tasks.yaml_files import yaml_text
+
+
+def test_a_column_tells_what_it_is_what_learned_it_and_together_with_which_others(finished):
+    assert explain("income", finished.path) == {
+        "column": "income", "kind": "continuous", "role": "sensitive", "type": "double",
+        "what happens to it": "drawn by a generator, missing values included",
+        "learned by": "marginal, in part 'money', together with age", "newest release": "people@v1",
+    }  # fmt: skip
+
+
+def test_a_column_that_is_made_anew_was_learned_by_nothing(finished):
+    said = explain("person", finished.path)
+    assert said["what happens to it"] == "made anew: no value of the source is used"
+    assert "learned by" not in said
+
+
+def test_before_the_first_release_a_column_is_told_from_the_schema(tmp_path):
+    assert explain("age", write_workspace(tmp_path))["released"] == "not yet"
+
+
+def test_a_column_may_have_the_sign_of_a_release_in_its_name(tmp_path):
+    schema = {"columns": [*SCHEMA["columns"], {"name": "e@v1", "kind": "text", "dtype": "string", "include": False}]}
+    said = explain("e@v1", write_workspace(tmp_path, schema=schema))
+    assert said["what happens to it"] == "left out of the release"
+
+
+def test_a_release_tells_source_parts_join_audit_code_seed_and_run(finished):
+    said = explain("people@v1", finished.path)
+    assert said["release"] == "people@v1"
+    assert said["rows"] == "420 from 420 training rows; 180 held out"
+    assert said["source"].startswith("parquet, 600 rows; version committed to as ")
+    assert said["parts"] == "money (marginal): age, income\nhabits (marginal): sex, smoker, visit"
+    assert said["join"] == "shuffled: 420 of 420 proposed rows"
+    assert said["audit"].startswith("pass: All 8 gated checks passed")
+    assert said["seed"] == f"committed to as {finished.workspace.seed().commitment()[:16]}…"
+    assert [file.stem for file in finished.workspace.lineage.glob("*.ndjson")] == [said["run"]]
+    assert said["published"].startswith("20")
+
+
+def test_a_releases_folder_says_the_same_as_its_name_from_wherever_one_stands(finished, monkeypatch):
+    folder = finished.workspace.released / "people" / "v1"
+    monkeypatch.chdir(folder.parent)
+    assert explain(str(folder), finished.path) == explain("v1", finished.path) == explain("people@v1", finished.path)
+
+
+def test_a_release_that_was_handed_on_tells_all_but_its_run(finished, tmp_path):
+    shutil.copytree(finished.workspace.released / "people" / "v1", tmp_path / "handed" / "on")
+    said = explain(str(tmp_path / "handed" / "on"), tmp_path / "no spec needed")
+    assert said["release"] == "people@v1"
+    assert not {"run", "published"} & set(said)
+
+
+def test_what_is_neither_is_refused_with_the_nearest_name(finished, tmp_path):
+    with pytest.raises(SpecError, match=r"incom: neither a column nor a release .did you mean 'income'"):
+        explain("incom", finished.path)
+    with pytest.raises(SpecError, match=r"people@v7: no such release .did you mean 'people@v1'"):
+        explain("people@v7", finished.path)
+    with pytest.raises(SpecError, match=r"no such release .nothing was released yet"):
+        explain("people@v1", write_workspace(tmp_path))
+
+
+def test_a_broken_manifest_is_told_as_such(finished, tmp_path):
+    shutil.copytree(finished.workspace.root, tmp_path / "workspace")
+    plan = load(tmp_path / "workspace" / "spec.yaml")
+    (plan.workspace.released / "people" / "v1" / "manifest.json").write_text("{")
+    for what in ("age", "people@v1"):
+        with pytest.raises(TamperedError, match="is no manifest of format 1"):
+            explain(what, plan.path)
+
+
+def test_a_name_without_a_spec_is_refused(tmp_path):
+    (tmp_path / "spec.yaml").write_text(yaml_text({"name": "x"}))
+    with pytest.raises(SpecError):
+        explain("age", tmp_path / "spec.yaml")

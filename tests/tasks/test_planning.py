@@ -1,0 +1,71 @@
+"""The plan is what a run would do; only the seed that a run would draw is kept."""
+
+import pyarrow as pa
+import pytest
+from small_world import SCHEMA, people, write_workspace
+
+from models.errors import ContractError, SourceError, SpecError
+from models.partition import Part, Partition
+from tasks.planning import preview, remarks
+from tasks.spec import load
+from tasks.synthesis import read_partition
+
+TWO = (Part(name="one", columns=("a",)), Part(name="two", columns=("b",)))
+
+
+def said(ratio):
+    return " ".join(remarks(Partition(parts=TWO, reason="as given", ratio=ratio)))
+
+
+def test_the_plan_is_the_partition_that_the_run_makes(finished):
+    seen, found = preview(finished.path), read_partition(finished)
+    assert [(part.name, part.columns) for part in seen.parts] == [(part.name, part.columns) for part in found.parts]
+    assert (seen.name, seen.rows, seen.ratio) == ("people", 600, found.ratio)
+
+
+def test_the_plan_names_generators_and_the_width_of_their_encoding(tmp_path):
+    seen = preview(write_workspace(tmp_path, generators={"money": "cart"}))
+    assert [(part.name, part.generator) for part in seen.parts] == [("money", "cart"), ("habits", "marginal")]
+    assert seen.parts[1].width == 3
+    assert seen.as_dict()["parts"][0]["columns"] == ("age", "income")
+
+
+def test_nothing_is_written_but_the_seed(tmp_path):
+    spec = write_workspace(tmp_path)
+    before = set(tmp_path.rglob("*"))
+    first = preview(spec)
+    written = {path.relative_to(tmp_path).as_posix() for path in set(tmp_path.rglob("*")) - before}
+    assert written == {"data", "data/secret", "data/secret/seed"}
+    assert preview(spec) == first
+
+
+@pytest.mark.parametrize(("ratio", "little", "much"), [
+    (0.0, True, False), (0.29, True, False), (0.3, False, False), (1.0, False, False), (1.01, False, True),
+])  # fmt: skip
+def test_the_ratio_is_told_with_a_warning_where_a_join_is_asked_too_little_or_too_much(ratio, little, much):
+    assert f"Association between parts over within parts: {ratio:.2f}." in said(ratio)
+    assert ("'join: shuffled' loses little" in said(ratio)) is little
+    assert ("Warning: more association lies between the parts than within them" in said(ratio)) is much
+
+
+def test_without_a_ratio_the_reason_alone_is_told():
+    assert said(None) == "as given"
+
+
+def test_rows_that_break_the_contract_are_told_by_column_and_count(tmp_path):
+    broken = people(rows=50).drop_columns(["visit"]).append_column("extra", pa.array(range(50)))
+    spec = write_workspace(tmp_path, table=broken.set_column(1, "age", pa.array([7] * 50)))
+    with pytest.raises(ContractError) as refusal:
+        preview(spec)
+    assert {fault.where for fault in refusal.value.faults} == {"visit", "extra", "age"}
+
+
+def test_a_spec_or_a_source_that_cannot_be_read_is_refused(tmp_path):
+    spec = write_workspace(tmp_path, generator="magic")
+    with pytest.raises(SpecError):
+        preview(spec)
+    spec = write_workspace(tmp_path, schema=SCHEMA)
+    (tmp_path / "people.parquet").unlink()
+    with pytest.raises(SourceError):
+        preview(spec)
+    assert load(spec).spec.name == "people"
