@@ -1,21 +1,28 @@
 """The values a column may take, as codes: bins for numbers, levels for the rest.
 
 Edges come from the reviewed schema alone (bounds, decimals, scale, peaks), never from rows, so that a histogram or a
-threshold over codes tells nothing of any training value beyond the bin it lies in.
+threshold over codes tells nothing of a training value beyond the bin that it lies in, and, where codes stand for what
+at least k rows share (``Codes.shared``), not even that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from models.schema import Column
+from models.schema import Column, Kind
+from models.state import packed, unpacked
 from models.table import Booleans, Floats, Integers
 
 LIMIT = 512
+"""A column of more values is cut into so many bins."""
+
+EXACT = 2.0**53
+"""Beyond it, a double does not tell one whole number from the next."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,16 +45,18 @@ class Bins:
         """One bin per value where the column has at most ``limit`` values, else at most ``limit`` bins of equal width
         on the column's scale, each a whole number of steps; every peak is cut out as a bin of its own on top of that.
         """
-        per = None if column.step is None else float(10 ** (column.decimals or 0))
-        first, last = _grid(column, per)
-        starts = _starts(first, last, limit, stepped=per is not None, log=column.scale == "log")
-        peaks = np.unique(np.asarray(column.peaks, dtype=np.float64))
-        if per is not None:
-            peaks = np.unique(np.clip(np.rint(peaks * per), first, last))
-        after = _next(peaks, per)
+        per = _per(column)
+        first, last = (column.low, column.high) if per is None else _grid(column, per)
+        starts = _starts(first, last, limit, _unit(column, per), stepped=per is not None)
+        peaks = np.asarray(column.peaks, dtype=np.float64)
+        if per is None:
+            after = np.nextafter(peaks, np.inf)
+        else:
+            peaks = np.clip(np.rint(peaks * per), first, last)
+            after = peaks + 1.0
         starts = np.unique(np.concatenate([starts, peaks, after[after <= last]]))
-        lasts = np.append(starts[1:] - 1.0 if per is not None else np.nextafter(starts[1:], -np.inf), last)
-        return cls(starts, lasts, np.isin(starts, peaks), per, column.low, column.high)
+        before = np.nextafter(starts[1:], -np.inf) if per is None else starts[1:] - 1.0
+        return cls(starts, np.append(before, last), np.isin(starts, peaks), per, column.low, column.high)
 
     @property
     def count(self) -> int:
@@ -170,33 +179,54 @@ def frequencies(codes: Codes, values: Floats, smoothing: float) -> Floats:
     return shares
 
 
-def _grid(column: Column, per: float | None) -> tuple[float, float]:
-    """The first and the last grid position within the bounds; where no grid point lies within, the nearest to low."""
-    if per is None:
-        return column.low, column.high
-    first, last = np.rint(column.low * per), np.rint(column.high * per)
+def packed_codes(codes: Sequence[Codes]) -> dict[str, NDArray[Any]]:
+    """What a state keeps of codes beside their columns."""
+    return packed("starts", [each.starts for each in codes]) | packed("ends", [each.ends for each in codes])
+
+
+def unpacked_codes(columns: Sequence[Column], arrays: Mapping[str, NDArray[Any]]) -> tuple[Codes, ...]:
+    """What ``packed_codes`` kept."""
+    ranges = zip(unpacked("starts", arrays), unpacked("ends", arrays), strict=True)
+    return tuple(Codes.of(column, each) for column, each in zip(columns, ranges, strict=True))
+
+
+def _per(column: Column) -> float | None:
+    """Steps per unit; None without a step, or where the bounds are so far out that doubles do not resolve it."""
+    if column.step is None:
+        return None
+    per = float(10 ** (column.decimals or 0)) if column.kind is Kind.CONTINUOUS else 1.0
+    return per if max(abs(column.low), abs(column.high)) * per < EXACT else None
+
+
+def _grid(column: Column, per: float) -> tuple[float, float]:
+    """The first and the last grid position within the bounds; where no grid point lies within, one next to them."""
+    first, last = float(np.rint(column.low * per)), float(np.rint(column.high * per))
     first += float(first / per < column.low)
     last -= float(last / per > column.high)
-    return float(first), float(max(first, last))
+    return first, max(first, last)
 
 
-def _next(positions: Floats, per: float | None) -> Floats:
-    return np.nextafter(positions, np.inf) if per is None else positions + 1.0
+def _unit(column: Column, per: float | None) -> float | None:
+    """On the log scale, the positions that count as near to zero: one step, or a positive lower bound."""
+    if column.scale == "linear":
+        return None
+    if per is not None:
+        return 1.0
+    return column.low if column.low > 0 else column.step
 
 
-def _starts(first: float, last: float, limit: int, *, stepped: bool, log: bool) -> Floats:
+def _starts(first: float, last: float, limit: int, unit: float | None, *, stepped: bool) -> Floats:
     """Where bins begin, before peaks are cut out.
 
-    The log scale is asinh(position / unit): linear within one unit of zero and logarithmic beyond it on either side,
-    so bounds may touch or cross zero. The unit is one step, or the lower bound (then positive) where there is no step.
+    With a ``unit`` they are equally wide in asinh(position / unit): linear within one unit of zero and logarithmic
+    beyond it on either side, so bounds may touch or cross zero.
     """
     if stepped and last - first < limit:
         return np.arange(first, last + 1.0)
     end = last + 1.0 if stepped else last
-    if log:
-        unit = 1.0 if stepped else first
-        starts = np.sinh(np.linspace(np.arcsinh(first / unit), np.arcsinh(end / unit), limit + 1)[:-1]) * unit
-    else:
+    if unit is None:
         starts = np.linspace(first, end, limit + 1)[:-1]
+    else:
+        starts = np.sinh(np.linspace(np.arcsinh(first / unit), np.arcsinh(end / unit), limit + 1)[:-1]) * unit
     starts[0] = first
     return np.unique(np.clip(np.ceil(starts) if stepped else starts, first, last))

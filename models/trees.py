@@ -190,8 +190,8 @@ class ConditionalTree:
     @cached_property
     def handed(self) -> Floats:
         """The probability with which a row at each node is drawn from the parent instead; 0 at the root."""
-        strength = self.splits.strength[self.splits.parent]
-        handed = np.divide(self.shrinkage, strength, out=np.ones(len(strength)), where=strength > self.shrinkage)
+        strength = np.maximum(self.splits.strength[self.splits.parent], 1e-12)
+        handed: Floats = np.minimum(1.0, self.shrinkage / strength)
         handed[0] = 0.0
         return handed
 

@@ -11,6 +11,7 @@ import json
 import logging
 import re
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -270,11 +271,23 @@ Outcome = tuple[Any, bool, bool]
 
 
 def _evaluate(data: pd.DataFrame, expectations: Sequence[Any]) -> list[Outcome]:
+    """Great Expectations takes columns whose names differ in case alone for one: it sees each without the other."""
+    spelled = Counter(name.casefold() for name in data.columns)
+    alike = {name for name in data.columns if spelled[name.casefold()] > 1}
+    asked: dict[frozenset[str], list[Any]] = {}
+    for expectation in expectations:
+        asked.setdefault(frozenset(alike.intersection(_columns(expectation))), []).append(expectation)
+    outcomes: list[Outcome] = []
+    for names, about in asked.items():
+        taken = {name.casefold() for name in names}
+        outcomes += _asked_of(data.drop(columns=[one for one in alike - names if one.casefold() in taken]), about)
+    return outcomes
+
+
+def _asked_of(data: pd.DataFrame, expectations: Sequence[Any]) -> list[Outcome]:
     import great_expectations as gx
     from great_expectations.data_context.types.base import ProgressBarsConfig
 
-    if not expectations:
-        return []
     suite = gx.ExpectationSuite(name="asked", expectations=[one.copy(deep=True) for one in expectations])
     with _quiet():
         context = gx.get_context(mode="ephemeral")

@@ -16,7 +16,13 @@ def crew():
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory, crew):
-    """A workspace after a whole run that published v1; not to be changed (copy it)."""
+    """A workspace after a whole run that published v1; not to be changed (copy it).
+
+    Its seed is fixed: with one in a hundred seeds a drawn row equals a real one by chance, and nothing is published.
+    """
     spec = write_workspace(tmp_path_factory.mktemp("finished"))
+    secret = load(spec).workspace.secret
+    secret.mkdir(parents=True)
+    (secret / "seed").write_text("7" * 64)
     run_stages(spec, crew)
     return load(spec)

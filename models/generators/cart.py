@@ -1,7 +1,11 @@
 """Sequential classification and regression trees: each column is drawn given the columns before it.
 
-The method of synthpop (J. Stat. Softw. 74(11), 2016, doi 10.18637/jss.v074.i11), on codes: a leaf holds how often each
-code of the schema's bins or levels was seen there, never a donor's value.
+The method of synthpop (J. Stat. Softw. 74(11), 2016, doi 10.18637/jss.v074.i11), on codes.
+
+NOTE[DIFF]: a leaf holds how often each code was seen in it, where synthpop keeps the rows' values; doubtful splits are
+pruned or softened (``models/trees.py``), where synthpop grows trees in full; and columns are visited along their
+associations, where synthpop takes them as they stand. All three bring the synthetic rows farther from single training
+rows at the same usefulness, and the last makes them more useful too (``benchmarks/adult.py``).
 """
 
 from __future__ import annotations
@@ -15,17 +19,21 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from models.association import association
-from models.bins import Codes
+from models.bins import Codes, packed_codes, unpacked_codes
 from models.errors import Fault, SynthesisError, nearest
 from models.generators import Generator, Sampler
+from models.ordering import features, places, standard
 from models.randomness import Seed
 from models.schema import Column, Role
 from models.state import State, packed, unpacked
-from models.table import Floats, Integers, Table
+from models.table import Booleans, Floats, Integers, Table
 from models.trees import ConditionalTree, Growth, Splits, grow
 
 CLASSES = 32
-"""So many levels of a column are told apart when it is split, the commonest first; its leaves tell all apart."""
+"""So many levels, or groups of levels, of a column are told apart when it is split; its leaves tell all apart."""
+
+INDICATORS = 4
+"""So many levels of each predictor decide about groups of levels, the commonest first."""
 
 LOOKED_AT = 4_000
 """So many rows decide which columns are the most associated."""
@@ -64,7 +72,7 @@ class CartSampler(Sampler):
         drawn: dict[int, Integers] = {}
         cells: dict[int, Floats] = {}
         for step in self.steps:
-            rng = seed.child(self.columns[step.column].name).generator()
+            rng = seed.child(f"column/{self.columns[step.column].name}").generator()
             seen = _seen([drawn[j] for j in step.given], step.views, [self.codes[j].count for j in step.given], n)
             drawn[step.column] = step.tree.draw(seen, rng)
             cells[step.column] = self.codes[step.column].decode(drawn[step.column], rng)
@@ -75,27 +83,25 @@ class CartSampler(Sampler):
         parts: dict[str, list[NDArray[Any]]] = {
             "given": [np.array(step.given, dtype=np.int64) for step in self.steps],
             "views": [view for step in self.steps for view in step.views] or [NATURAL],
-            "starts": [each.starts for each in self.codes],
-            "ends": [each.ends for each in self.codes],
         }
         parts |= {name: [getattr(tree.splits, name) for tree in trees] for name in SPLITS}
         parts |= {name: [getattr(tree, name) for tree in trees] for name in COUNTED}
-        arrays = {name: _small(array) for key, each in parts.items() for name, array in packed(key, each).items()}
+        arrays = packed_codes(self.codes)
+        for name, each in parts.items():
+            arrays |= packed(name, each)
         facts = {"order": [step.column for step in self.steps], "shrinkage": trees[0].shrinkage}
-        return State("cart", FORMAT, facts, arrays)
+        return State("cart", FORMAT, facts, {name: _small(array) for name, array in arrays.items()})
 
     @classmethod
     def restore(cls, state: State, columns: tuple[Column, ...]) -> Self:
         state.expect("cart", FORMAT)
-        ranges = zip(unpacked("starts", state.arrays), unpacked("ends", state.arrays), strict=True)
-        codes = tuple(Codes.of(column, each) for column, each in zip(columns, ranges, strict=True))
         views = iter(unpacked("views", state.arrays))
         given = [tuple(each.tolist()) for each in unpacked("given", state.arrays)]
         steps = [
             Step(column, others, tuple(next(views) for _ in others), tree)
             for column, others, tree in zip(state.facts["order"], given, _trees(state), strict=True)
         ]
-        return cls(codes, tuple(steps))
+        return cls(unpacked_codes(columns, state.arrays), tuple(steps))
 
 
 class Cart(Generator):
@@ -135,7 +141,7 @@ class Cart(Generator):
         steps = []
         for place, j in enumerate(order):
             given = _strongest(strength[j], order[:place], self.predictors)
-            steps.append(self._step(j, given, codes, coded, seed.child(table.columns[j].name)))
+            steps.append(self._step(j, given, codes, coded, seed.child(f"column/{table.columns[j].name}")))
         return CartSampler(codes, tuple(steps))
 
     def width(self, columns: tuple[Column, ...]) -> int:
@@ -173,14 +179,34 @@ class Cart(Generator):
         mine, others = coded[column][known], [coded[j][known] for j in given]
         if not len(mine):
             mine, given, others = np.arange(codes[column].size), (), []
-        target = _scores(mine, codes[column].count) if codes[column].column.numeric else _classes(mine)
+        around = [codes[j] for j in given]
+        target, learnt = self._target(codes[column], mine, around, others, seed)
         views = tuple(
-            NATURAL if codes[j].column.numeric else _view(other, codes[j].count + 1, target, self.min_leaf)
-            for j, other in zip(given, others, strict=True)
+            NATURAL if each.column.numeric else _view(other[learnt], each.count + 1, target, self.min_leaf)
+            for each, other in zip(around, others, strict=True)
         )
-        seen = _seen(others, views, [codes[j].count for j in given], len(mine))
-        splits = grow(seen, target, Growth(self.min_leaf, self.significance), seed.integer())
+        seen = _seen(others, views, [each.count for each in around], len(mine))
+        splits = grow(seen[learnt], target, Growth(self.min_leaf, self.significance), seed.integer())
         return Step(column, given, views, ConditionalTree.of(splits, seen, mine, self.shrinkage))
+
+    def _target(
+        self, codes: Codes, mine: Integers, around: Sequence[Codes], others: Sequence[Integers], seed: Seed
+    ) -> tuple[NDArray[Any], Booleans]:
+        """What splits are to tell apart, and the rows that splits are looked for in (the target has these alone).
+
+        More levels than CLASSES are first put into so many groups by what they tell about the predictors. One half of
+        the rows decides about the groups and the other half about the splits: on the same rows, groups that are alike
+        by chance would look like dependence.
+        """
+        everything = np.ones(len(mine), dtype=bool)
+        if codes.column.numeric:
+            return _scores(mine, codes.count), everything
+        if not others or np.count_nonzero(np.bincount(mine)) <= CLASSES:
+            return _classes(mine), everything
+        half = seed.generator().random(len(mine)) < 0.5
+        about = [features(each, other[half], INDICATORS) for each, other in zip(around, others, strict=True)]
+        place = places(mine[half], codes.count + 1, np.hstack(about), self.min_leaf)
+        return _groups(mine, place)[~half], ~half
 
 
 def _small(array: NDArray[Any]) -> NDArray[Any]:
@@ -219,51 +245,40 @@ def _spanning(strength: Floats, first: Sequence[int]) -> list[int]:
     before it.
     """
     order = list(first) or [int(strength.sum(axis=1).argmax())]
+    closest = strength[order].max(axis=0)
     while len(order) < len(strength):
-        closest = strength[order].max(axis=0)
-        closest[order] = -1.0
+        closest[order] = -np.inf
         order.append(int(closest.argmax()))
+        closest = np.maximum(closest, strength[order[-1]])
     return order
 
 
 def _classes(codes: Integers) -> Integers:
     """Codes as at most CLASSES classes, the commonest by themselves and the others together."""
     counts = np.bincount(codes)
-    order = np.argsort(-counts, kind="stable")
     label = np.empty(len(counts), dtype=np.int64)
-    label[order] = np.minimum(np.arange(len(counts)), CLASSES - 1)
+    label[np.argsort(-counts, kind="stable")] = np.minimum(np.arange(len(counts)), CLASSES - 1)
     return label[codes]
+
+
+def _groups(codes: Integers, place: Floats) -> Integers:
+    """Codes as CLASSES groups of about as many rows, neighbours by ``place`` together."""
+    counts = np.bincount(codes, minlength=len(place))
+    order = np.argsort(place, kind="stable")
+    middle = np.empty(len(place))
+    middle[order] = np.cumsum(counts[order]) - counts[order] / 2
+    return (CLASSES * middle / len(codes)).astype(np.int64)[codes]
 
 
 def _scores(codes: Integers, count: int) -> Floats:
     """Mid-ranks of the codes, and where any is missing whether it is, each of mean 0 and variance 1 (or all 0)."""
     missing = codes == count
     counts = np.bincount(codes, minlength=count + 1)[:count]
-    middle = np.append(np.cumsum(counts) - counts / 2, 0.0)
-    middle[count] = (~missing * middle[codes]).sum() / max(1, counts.sum())
-    columns = [middle[codes], missing.astype(np.float64)] if missing.any() else [middle[codes]]
-    scores = np.stack(columns, axis=1)
-    scores -= scores.mean(axis=0)
-    spread = scores.std(axis=0)
-    return scores / np.where(spread > 0, spread, 1.0)
+    middle = np.append(np.cumsum(counts) - counts / 2, counts.sum() / 2)
+    columns = [middle[codes], missing] if missing.any() else [middle[codes]]
+    return standard(np.stack(columns, axis=1))
 
 
 def _view(codes: Integers, size: int, target: NDArray[Any], least: int) -> Integers:
-    """The place of each of ``size`` codes in the order of what it tells about ``target`` (classes or scores).
-
-    The order is that of the first principal direction of the codes' mean profiles: for two classes or one score, the
-    mean itself, which is where the best split in two lies (Breiman et al. 1984, theorem 4.5). Profiles are shrunk by
-    ``least`` rows towards the overall mean; a code of fewer rows says nothing and stands there.
-    """
-    rows = np.bincount(codes, minlength=size)
-    if target.ndim == 1:
-        classes = int(target.max()) + 1
-        sums = np.bincount(codes * classes + target, minlength=size * classes).reshape(size, classes)
-        share = sums.sum(axis=0) / len(target)
-        profile = (sums - np.outer(rows, share)) / np.sqrt(np.maximum(share * (1 - share), 1 / len(target)))
-    else:
-        profile = np.stack([np.bincount(codes, weights=score, minlength=size) for score in target.T], axis=1)
-    profile /= (rows + least)[:, None]
-    profile[rows < least] = 0.0
-    direction = np.linalg.eigh(profile.T @ (rows[:, None] * profile))[1][:, -1]
-    return np.unique(profile @ direction, return_inverse=True)[1]
+    """The rank of each of ``size`` codes by what it tells about ``target`` (classes or scores)."""
+    return np.unique(places(codes, size, target, least), return_inverse=True)[1]

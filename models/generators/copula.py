@@ -13,11 +13,12 @@ from typing import Literal, Self
 import numpy as np
 from pydantic import Field
 
-from models.bins import Codes, frequencies
+from models.bins import Codes, frequencies, packed_codes, unpacked_codes
 from models.generators import Generator, Sampler
 from models.latents import Scale, correlations
+from models.ordering import features, natural, places
 from models.randomness import Seed
-from models.schema import Column, Kind
+from models.schema import Column
 from models.state import State, packed, unpacked
 from models.table import Floats, Integers, Table
 
@@ -34,6 +35,9 @@ FEATURES = 600
 
 COMPONENTS = 10
 """Levels are put in order by so many of the table's leading components."""
+
+FEW = 10
+"""A level that fewer rows share says nothing about that."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,8 +98,7 @@ class CopulaSampler(Sampler):
 
     def state(self) -> State:
         arrays = {"factor": self.factor, "missing": np.array([margin.missing for margin in self.margins])}
-        arrays |= packed("starts", [margin.codes.starts for margin in self.margins])
-        arrays |= packed("ends", [margin.codes.ends for margin in self.margins])
+        arrays |= packed_codes([margin.codes for margin in self.margins])
         arrays |= packed("order", [margin.order for margin in self.margins])
         arrays |= packed("shares", [margin.shares for margin in self.margins])
         return State("copula", FORMAT, arrays=arrays)
@@ -103,9 +106,8 @@ class CopulaSampler(Sampler):
     @classmethod
     def restore(cls, state: State, columns: tuple[Column, ...]) -> Self:
         state.expect("copula", FORMAT)
-        starts, ends, order, shares = (unpacked(name, state.arrays) for name in ("starts", "ends", "order", "shares"))
-        codes = map(Codes.of, columns, zip(starts, ends, strict=True))
-        margins = map(Margin, codes, order, shares, state.arrays["missing"].tolist())
+        order, shares = unpacked("order", state.arrays), unpacked("shares", state.arrays)
+        margins = map(Margin, unpacked_codes(columns, state.arrays), order, shares, state.arrays["missing"].tolist())
         return cls(tuple(margins), state.arrays["factor"])
 
 
@@ -143,51 +145,22 @@ def _margin(codes: Codes, shares: Floats, order: Integers) -> Margin:
     return Margin(codes, present, shares[present] / shares[present].sum(), missing)
 
 
-def _natural(column: Column) -> bool:
-    """Whether the column's codes have an order of their own."""
-    return column.numeric or column.ordered or column.kind is Kind.BOOLEAN
-
-
 def _orders(codes: Sequence[Codes], coded: Sequence[Integers]) -> list[Integers]:
     """The order of each column's codes, missing apart."""
     orders = [np.arange(each.count) for each in codes]
-    lacking = [j for j, each in enumerate(codes) if not _natural(each.column) and each.count > 2]
+    lacking = [j for j, each in enumerate(codes) if not natural(each.column) and each.count > 2]
     if lacking and len(codes) > 1:
         most = max(1, min(INDICATORS, FEATURES // len(codes)))
-        features = [_features(each, rows, most) for each, rows in zip(codes, coded, strict=True)]
-        whole = np.hstack(features)
+        seen = [features(each, rows, most) for each, rows in zip(codes, coded, strict=True)]
+        whole = np.hstack(seen)
         directions = np.linalg.eigh(whole.T @ whole)[1][:, -COMPONENTS:]
-        ends = np.cumsum([feature.shape[1] for feature in features])
+        ends = np.cumsum([each.shape[1] for each in seen])
         components = whole @ directions
         for j in lacking:
-            mine = directions[ends[j] - features[j].shape[1] : ends[j]]
-            orders[j] = _along(coded[j], codes[j].count, components - features[j] @ mine)
+            others = components - seen[j] @ directions[ends[j] - seen[j].shape[1] : ends[j]]
+            place = places(coded[j], codes[j].count + 1, others, FEW)
+            orders[j] = np.argsort(place[: codes[j].count], kind="stable")
     return orders
-
-
-def _features(codes: Codes, coded: Integers, most: int) -> Floats:
-    """A column as numbers of mean 0 and variance 1: mid-ranks, or indicators of its ``most`` commonest codes."""
-    counts = np.bincount(coded, minlength=codes.count + 1)
-    if _natural(codes.column):
-        middle = np.cumsum(counts) - counts / 2
-        features = middle[coded][:, None]
-    else:
-        features = (coded[:, None] == np.argsort(-counts, kind="stable")[:most]).astype(np.float64)
-    features = features - features.mean(axis=0)
-    spread = features.std(axis=0)
-    return np.asarray(features / np.where(spread > 0, spread, 1.0), dtype=np.float64)
-
-
-def _along(coded: Integers, count: int, components: Floats) -> Integers:
-    """Codes below ``count`` in the order of their rows' mean along the direction in which these means differ most.
-
-    Means are shrunk by ten rows towards the overall one, lest rare levels decide about the direction.
-    """
-    rows = np.bincount(coded, minlength=count + 1)[:count]
-    sums = np.stack([np.bincount(coded, weights=each, minlength=count + 1)[:count] for each in components.T], axis=1)
-    means = sums / (rows + 10.0)[:, None]
-    direction = np.linalg.eigh(means.T @ (rows[:, None] * means))[1][:, -1]
-    return np.argsort(means @ direction, kind="stable")
 
 
 def _factor(margins: Sequence[Margin], coded: Sequence[Integers]) -> Floats:

@@ -379,3 +379,14 @@ def test_nothing_is_printed_and_nothing_is_written(tmp_path):
 def test_importing_the_module_does_not_import_great_expectations():
     code = "import sys, tasks.expectations; assert not {'great_expectations', 'pandas'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[2], check=True)
+
+
+def test_columns_whose_names_differ_in_case_alone_are_told_apart():
+    schema = Schema(columns=(
+        column("id", Kind.INTEGER, "int64", bounds=(0, 9)),
+        column("ID", Kind.INTEGER, "int64", bounds=(100, 999), nullable=True),
+    ))
+    good = pa.table({"id": [1, 2], "ID": [None, 500]})
+    assert validate(good, schema).passed
+    broken = validate(pa.table({"id": [1, 2], "ID": [500, 5]}), schema)
+    assert [(check.column, check.check) for check in broken.failed] == [("ID", "bounds")]

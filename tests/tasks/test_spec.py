@@ -47,7 +47,7 @@ def test_all_faults_of_spec_schema_and_source_are_told_at_once(tmp_path):
     told = "\n".join(faults(write_workspace(tmp_path, schema=schema, source=source, nmae="x")))
     for fault in (
         "nmae: unknown key (did you mean 'name'?", "'parquet'.pth: unknown key (did you mean 'path'?",
-        "'parquet'.path: Field required", "kind integer needs bounds", "schema.columns.1.knid: unknown key",
+        "'parquet'.path: is missing", "kind integer needs bounds", "schema.columns.1.knid: unknown key",
     ):  # fmt: skip
         assert fault in told
 

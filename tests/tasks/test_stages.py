@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path, PurePath
 
 import pytest
@@ -15,6 +17,7 @@ from tasks.workspace import Workspace
 from tasks.yaml_files import read_yaml, yaml_text
 
 HERE = Workspace(Path())
+ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.fixture
@@ -99,3 +102,11 @@ def test_a_stage_whose_input_was_never_made_is_refused_with_advice(workspace, cr
     told = str(refusal.value)
     assert "joined: no such file or folder (run the stage that makes it)" in told
     assert "audit: no such file or folder" in told
+
+
+def test_no_stage_and_no_command_needs_prefect_and_what_is_heavy_is_imported_when_it_is_used():
+    rooms = ("stages", "drafting", "planning", "trial", "explaining", "kinds", "release", "audit")
+    heavy = {"prefect", "great_expectations", "dvc", "pandas", "duckdb", "sklearn", "torch", "openlineage"}
+    code = f"import sys, {', '.join(f'tasks.{room}' for room in rooms)}; print(*({heavy} & sys.modules.keys()))"
+    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == []

@@ -1,0 +1,150 @@
+"""Which Prefect server a run talks to, and that one which does not answer is told before any work is done."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import psutil
+import pytest
+from command_line import CommandLine, environment, free_port, until
+from small_world import people, write_workspace
+
+from flows import server
+from models.errors import StateError
+
+ANSWERS = {"/api/health": (200, b"true"), "/guarded/health": (401, b""), "/page/health": (200, b"<html>"), "/gone/health": (404, b"")}
+
+
+class Answering(BaseHTTPRequestHandler):
+    def do_GET(self):  # noqa: N802  (the library's name)
+        code, body = ANSWERS[self.path]
+        self.send_response(code)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(scope="module")
+def place():
+    """A server on this machine that answers as ``ANSWERS`` says."""
+    with HTTPServer(("127.0.0.1", 0), Answering) as answering:
+        threading.Thread(target=answering.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{answering.server_port}"
+        answering.shutdown()
+
+
+@pytest.fixture
+def configured(monkeypatch):
+    """Prefect's settings with this address, and no server where one would run by itself."""
+    from prefect.settings import PREFECT_API_URL, temporary_settings
+
+    monkeypatch.setattr(server, "LOCAL", f"http://127.0.0.1:{free_port()}/api")
+    return lambda url: temporary_settings({PREFECT_API_URL: url})
+
+
+def test_a_prefect_api_answers_with_true_or_asks_who_is_there(place):
+    assert server.answers(f"{place}/api")
+    assert server.answers(f"{place}/guarded")
+    assert not server.answers(f"{place}/page")
+    assert not server.answers(f"{place}/gone")
+    assert not server.answers(f"http://127.0.0.1:{free_port()}/api")
+    assert not server.answers("no address")
+
+
+def test_the_configured_server_is_taken_and_refused_if_it_does_not_answer(place, configured):
+    with configured(f"{place}/api"):
+        assert server.found() == f"{place}/api"
+    with configured(f"{place}/page"), pytest.raises(StateError, match="does not answer there .start it, correct the address"):
+        server.found()
+
+
+def test_without_one_a_server_that_runs_here_is_taken_and_else_none(place, configured, monkeypatch):
+    with configured(None):
+        assert server.found() is None
+        monkeypatch.setattr(server, "LOCAL", f"{place}/api")
+        assert server.found() == f"{place}/api"
+
+
+def test_serving_needs_a_server_that_stands(configured):
+    with configured(None), pytest.raises(StateError, match="no Prefect server answers .start one"), server.standing():
+        pass
+
+
+def test_a_process_that_is_guarded_ends_when_its_guardian_is_killed(tmp_path):
+    """The way of an embedded server whose run is killed."""
+    code = (
+        "import subprocess, sys, time\nfrom flows.server import _end_with_us\n"
+        "sleeper = subprocess.Popen(['sleep', '60'])\n_end_with_us(sleeper.pid)\nprint(sleeper.pid, flush=True)\ntime.sleep(60)"
+    )
+    guardian = subprocess.Popen([sys.executable, "-c", code], env=environment(tmp_path), stdout=subprocess.PIPE, text=True)
+    sleeper = psutil.Process(int(guardian.stdout.readline()))
+    assert sleeper.is_running()
+    guardian.kill()
+    guardian.communicate()
+    until(lambda: not sleeper.is_running() or sleeper.status() == psutil.STATUS_ZOMBIE, 10)
+
+
+def test_a_run_is_refused_at_once_if_the_configured_server_does_not_answer(tmp_path):
+    dead = f"http://127.0.0.1:{free_port()}/api"
+    command = CommandLine(tmp_path, environment(tmp_path, PREFECT_API_URL=dead))
+    spec = write_workspace(tmp_path / "workspace")
+    done = command("run", spec)
+    assert (done.returncode, done.stdout) == (11, "")
+    assert f"{dead}: the Prefect server of PREFECT_API_URL does not answer there" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (spec.parent / "data").exists()
+
+
+@pytest.fixture
+def embedded(tmp_path):
+    """The command line in a foreign folder, with no server configured; none runs at the usual place either."""
+    if server.answers(server.LOCAL):
+        pytest.skip(f"a Prefect server runs at {server.LOCAL}: a run would take it instead of an embedded one")
+    home = tmp_path / "somewhere else"
+    home.mkdir()
+    return CommandLine(home, environment(home))
+
+
+@pytest.mark.slow
+def test_a_run_without_a_server_starts_its_own_shows_that_and_ends_it(embedded, tmp_path):
+    spec = write_workspace(tmp_path / "workspace")
+    done = embedded("run", Path(os.path.relpath(spec, embedded.home)), "--json")
+    assert done.returncode == 0, done.stderr
+    assert "Starting an embedded Prefect server" in done.stderr
+    assert "It is up after" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert (spec.parent / "data" / "released" / "people" / "v1").is_dir()
+    assert not (embedded.home / "prefect" / "storage").exists()
+    assert not _servers_of(embedded)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["killed", "interrupted at the keyboard"])
+def test_a_run_that_is_stopped_takes_its_embedded_server_and_workers_with_it(embedded, tmp_path, how):
+    spec = write_workspace(tmp_path / "workspace", table=people(10_000), generators={"habits": "cart"})
+    process = embedded.start("run", spec, start_new_session=True)
+    until((spec.parent / "data" / "interim" / "records" / "parts" / "money.json").exists, 200)
+    family = psutil.Process(process.pid).children(recursive=True)
+    assert _servers_of(embedded)
+    if how == "killed":
+        process.kill()
+    else:  # which reaches all processes of the session
+        os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    _, alive = psutil.wait_procs(family, timeout=15)
+    assert not alive
+    assert (out, process.returncode) == ("", -signal.SIGKILL if how == "killed" else 130)
+    assert "Traceback" not in err
+
+
+def _servers_of(command: CommandLine) -> list[psutil.Process]:
+    """Prefect servers that keep their things where this command line does."""
+    home = command.variables["PREFECT_HOME"]
+    servers = [found for found in psutil.process_iter(["cmdline"]) if "prefect.server.api.server:create_app" in (found.info["cmdline"] or [])]
+    return [found for found in servers if found.environ().get("PREFECT_HOME") == home]

@@ -1,0 +1,286 @@
+"""What holds for every generator, whatever the table."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from models.errors import StateError
+from models.generators import Sampler, catalog
+from models.randomness import Seed
+from models.schema import Column, Kind
+from models.state import State
+from models.table import Floats, Table
+
+NAN = np.nan
+KINDS = catalog.kinds()
+DEPENDENT = [kind for kind in KINDS if kind != "marginal"]
+
+
+def continuous(name: str, **more: Any) -> Column:
+    return Column(name=name, kind=Kind.CONTINUOUS, dtype="double", bounds=(-100, 100), **more)
+
+
+def integer(name: str, low: int, high: int, **more: Any) -> Column:
+    return Column(name=name, kind=Kind.INTEGER, dtype="int64", bounds=(low, high), **more)
+
+
+def levelled(name: str, count: int, **more: Any) -> Column:
+    return Column(name=name, kind=Kind.CATEGORICAL, dtype="int64", levels=tuple(range(count)), **more)
+
+
+def boolean(name: str) -> Column:
+    return Column(name=name, kind=Kind.BOOLEAN, dtype="bool")
+
+
+def moment(name: str) -> Column:
+    bounds = ("2020-01-01", "2021-01-01")
+    return Column(name=name, kind=Kind.DATETIME, dtype="timestamp[s]", resolution="second", bounds=bounds, nullable=True)
+
+
+def mixed(rows: int) -> Table:
+    """Every sort of column; ``amount`` follows ``group`` and is missing mostly where ``flag`` is set."""
+    rng = Seed.of(rows).generator()
+    group, flag = rng.integers(0, 4, rows), rng.integers(0, 2, rows)
+    amount = np.clip(np.round(10.0 * group + rng.normal(size=rows), 2), -100, 100)
+    amount[rng.random(rows) < np.where(flag == 1, 0.6, 0.05)] = NAN
+    seen = np.where(rng.random(rows) < 0.1, NAN, 1.58e9 + rng.integers(0, 30_000_000, rows))
+    count = np.where(rng.random(rows) < 0.5, 0, rng.integers(0, 5000, rows))
+    free = rng.normal(size=rows)
+    columns = [
+        levelled("group", 4), boolean("flag"), continuous("amount", decimals=2, nullable=True), moment("seen"),
+        integer("count", 0, 5000, peaks=(0,), scale="log"), continuous("free"), levelled("grade", 3, ordered=True),
+    ]  # fmt: skip
+    return Table.of(columns, [group, flag, amount, seen, count, free, np.minimum(group, 2)], rows)
+
+
+def all_missing() -> Table:
+    columns = [continuous("x", nullable=True), levelled("l", 3, nullable=True), levelled("none", 0, nullable=True), boolean("b")]
+    return Table.of(columns, [np.full(40, NAN), np.full(40, NAN), np.full(40, NAN), np.arange(40) % 2], 40)
+
+
+def constant() -> Table:
+    columns = [integer("one", 3, 3), levelled("l", 1), integer("seven", 0, 10_000, peaks=(7,)), boolean("b")]
+    return Table.of(columns, [np.full(40, 3.0), np.zeros(40), np.full(40, 7.0), np.arange(40) % 2], 40)
+
+
+def all_levelled() -> Table:
+    rng = Seed.of(1).generator()
+    columns = [levelled("a", 3), levelled("b", 5, nullable=True), boolean("c")]
+    cells = [rng.integers(0, 3, 60), np.where(rng.random(60) < 0.2, NAN, rng.integers(0, 5, 60)), rng.integers(0, 2, 60)]
+    return Table.of(columns, cells, 60)
+
+
+def all_numeric() -> Table:
+    rng = Seed.of(1).generator()
+    return Table.of([continuous("a"), continuous("b"), integer("c", 0, 9)], [*rng.normal(size=(2, 60)), rng.integers(0, 9, 60)], 60)
+
+
+def wide() -> Table:
+    rng = Seed.of(1).generator()
+    columns = [continuous(f"x{j}", nullable=True) if j % 2 else levelled(f"l{j}", 4) for j in range(300)]
+    cells = [rng.normal(size=50) if j % 2 else rng.integers(0, 4, 50) for j in range(300)]
+    return Table.of(columns, cells, 50)
+
+
+def many_levels() -> Table:
+    rng = Seed.of(1).generator()
+    place = np.minimum((5000 * rng.random(3000) ** 2).astype(np.int64), 4999)
+    return Table.of([levelled("place", 5000), continuous("x")], [place, place / 100 + rng.normal(size=3000)], 3000)
+
+
+def breached() -> Table:
+    """Cells are missing where the schema allows none."""
+    columns = [integer("x", 0, 9), levelled("l", 3), integer("none", 0, 9), levelled("void", 2)]
+    holes = np.where(np.arange(40) % 4 == 0, NAN, np.arange(40) % 3)
+    return Table.of(columns, [holes, holes, np.full(40, NAN), np.full(40, NAN)], 40)
+
+
+TABLES: dict[str, Callable[[], Table]] = {
+    "mixed": lambda: mixed(400),
+    "1 row": lambda: mixed(1),
+    "2 rows": lambda: mixed(2),
+    "20 rows": lambda: mixed(20),
+    "all missing": all_missing,
+    "constant": constant,
+    "all levelled": all_levelled,
+    "all numeric": all_numeric,
+    "one number": lambda: all_numeric().select(["a"]),
+    "one levelled column": lambda: all_levelled().select(["b"]),
+    "300 columns": wide,
+    "5,000 levels": many_levels,
+    "breached": breached,
+}
+
+every_kind = pytest.mark.parametrize("kind", KINDS)
+every_table = pytest.mark.parametrize("name", TABLES)
+
+
+@cache
+def table_of(name: str) -> Table:
+    return TABLES[name]()
+
+
+@cache
+def fitted(kind: str, name: str) -> Sampler:
+    return catalog.build(kind).fit(table_of(name), Seed.of(7))
+
+
+def same(first: Table, second: Table) -> bool:
+    return first.values.tobytes() == second.values.tobytes()
+
+
+@every_kind
+@every_table
+def test_the_same_seed_gives_the_same_bytes(kind: str, name: str):
+    again = catalog.build(kind).fit(table_of(name), Seed.of(7))
+    assert same(fitted(kind, name).sample(30, Seed.of(8)), again.sample(30, Seed.of(8)))
+
+
+@every_kind
+def test_another_seed_gives_other_rows(kind: str):
+    sampler = fitted(kind, "mixed")
+    assert not same(sampler.sample(30, Seed.of(8)), sampler.sample(30, Seed.of(9)))
+
+
+@every_kind
+@every_table
+def test_what_is_restored_from_a_state_draws_the_same_rows(kind: str, name: str):
+    sampler = fitted(kind, name)
+    state = sampler.state()
+    facts = json.loads(json.dumps(dict(state.facts)))
+    stored = State(state.kind, state.version, facts, {key: array.copy() for key, array in state.arrays.items()})
+    restored = catalog.settings(state.kind).sampler.restore(stored, table_of(name).columns)
+    assert same(restored.sample(30, Seed.of(8)), sampler.sample(30, Seed.of(8)))
+
+
+@every_kind
+def test_a_state_of_an_unknown_format_is_refused(kind: str):
+    state = fitted(kind, "mixed").state()
+    with pytest.raises(StateError, match="format"):
+        catalog.settings(kind).sampler.restore(State(kind, 99, state.facts, state.arrays), table_of("mixed").columns)
+
+
+@every_kind
+@every_table
+def test_rows_have_the_columns_asked_for_and_keep_to_the_schema(kind: str, name: str):
+    drawn = fitted(kind, name).sample(57, Seed.of(8))
+    assert len(drawn) == 57
+    assert drawn.columns == table_of(name).columns
+    assert not [column.name for column in drawn.columns if list(faults(column, drawn[column.name]))]
+
+
+def faults(column: Column, cells: Floats) -> Iterator[str]:
+    values = cells[~np.isnan(cells)]
+    if len(values) < len(cells) and not column.nullable:
+        yield "missing"
+    if not column.numeric and not np.isin(values, np.arange(len(column.alphabet))).all():
+        yield "level"
+    if column.numeric and len(values) and not column.low <= values.min() <= values.max() <= column.high:
+        yield "bounds"
+    if column.numeric and column.step is not None and not np.array_equal(values, np.round(values, column.decimals or 0)):
+        yield "step"
+
+
+@every_kind
+def test_no_rows_can_be_asked_for(kind: str):
+    drawn = fitted(kind, "mixed").sample(0, Seed.of(8))
+    assert drawn.values.shape == (0, 7)
+
+
+@every_kind
+def test_what_is_missing_or_constant_stays_so(kind: str):
+    missing = fitted(kind, "all missing").sample(30, Seed.of(8))
+    assert np.isnan(missing["none"]).all()
+    assert np.isnan(missing["x"]).mean() > 0.8
+    same_everywhere = fitted(kind, "constant").sample(30, Seed.of(8))
+    assert set(same_everywhere["one"]) == {3.0}
+    assert set(same_everywhere["l"]) == {0.0}
+
+
+@every_kind
+def test_shares_of_levels_peaks_and_missing_values_are_kept(kind: str):
+    table = mixed(4000)
+    drawn = catalog.build(kind).fit(table, Seed.of(1)).sample(4000, Seed.of(2))
+    for level in range(4):
+        assert np.mean(drawn["group"] == level) == pytest.approx(np.mean(table["group"] == level), abs=0.04)
+    assert np.mean(drawn["count"] == 0) == pytest.approx(np.mean(table["count"] == 0), abs=0.04)
+    assert np.isnan(drawn["amount"]).mean() == pytest.approx(np.isnan(table["amount"]).mean(), abs=0.04)
+
+
+@pytest.mark.parametrize("kind", DEPENDENT)
+def test_missingness_keeps_its_dependence_on_another_column(kind: str):
+    table = mixed(4000)
+    drawn = catalog.build(kind).fit(table, Seed.of(1)).sample(4000, Seed.of(2))
+    missing = np.isnan(drawn["amount"])
+    assert missing[drawn["flag"] == 1].mean() == pytest.approx(0.6, abs=0.1)
+    assert missing[drawn["flag"] == 0].mean() == pytest.approx(0.05, abs=0.05)
+
+
+@pytest.mark.parametrize("kind", DEPENDENT)
+def test_a_number_keeps_its_dependence_on_a_level(kind: str):
+    table = mixed(4000)
+    drawn = catalog.build(kind).fit(table, Seed.of(1)).sample(4000, Seed.of(2))
+    present = ~np.isnan(drawn["amount"])
+    assert np.corrcoef(drawn["amount"][present], drawn["group"][present])[0, 1] > 0.9
+
+
+@pytest.mark.parametrize("kind", DEPENDENT)
+def test_thousands_of_levels_keep_their_tie_to_a_number(kind: str):
+    drawn = fitted(kind, "5,000 levels").sample(2000, Seed.of(8))
+    assert np.corrcoef(drawn["place"], drawn["x"])[0, 1] > 0.5
+
+
+def planted() -> tuple[Table, Floats]:
+    """Numbers far off any round grid, single outliers among them, and all forms in which they might be kept."""
+    rng = Seed.of(3).generator()
+    free = np.append(rng.normal(size=199) * 7.31, 93.7182818284)
+    cents = np.append(np.round(rng.normal(size=199) * 20, 2), -98.76)
+    big = np.append(rng.integers(100_000_000, 500_000_000, 199), 987_654_321).astype(np.float64)
+    columns = [continuous("free"), continuous("cents", decimals=2), integer("big", 0, 1_000_000_000), levelled("l", 2)]
+    table = Table.of(columns, [free, cents, big, np.arange(200) % 2], 200)
+    return table, np.concatenate([free, big, [-98.76, -9876.0], (big - big.mean()) / big.std(), (free - free.mean()) / free.std()])
+
+
+@every_kind
+def test_no_training_value_is_in_the_state(kind: str):
+    table, values = planted()
+    state = catalog.build(kind).fit(table, Seed.of(1)).state()
+    held = np.concatenate([np.ravel(array).astype(np.float64) for array in state.arrays.values()] + [numbers_of(state.facts)])
+    gaps = np.abs(np.unique(held[np.isfinite(held)])[:, None] - values[None, :])
+    assert not np.any(gaps <= 1e-12 * np.maximum(np.abs(values), 1.0))
+
+
+def numbers_of(facts: object) -> Floats:
+    found: list[float] = []
+    json.loads(json.dumps(facts), parse_float=lambda text: found.append(float(text)), parse_int=lambda text: found.append(float(text)))
+    return np.array(found)
+
+
+@every_kind
+def test_an_outlier_of_a_fine_grid_is_not_drawn_again(kind: str):
+    table, _ = planted()
+    drawn = catalog.build(kind).fit(table, Seed.of(1)).sample(2000, Seed.of(2))
+    assert 987_654_321 not in drawn["big"]
+    assert 93.7182818284 not in drawn["free"]
+
+
+@every_kind
+def test_the_width_is_bounded_and_known_before_fitting(kind: str):
+    settings = catalog.build(kind)
+    assert 7 <= settings.width(table_of("mixed").columns) <= 100
+    assert settings.width(table_of("5,000 levels").columns) <= 1000
+
+
+@every_kind
+def test_importing_a_kind_imports_nothing_heavy(kind: str):
+    told = f"import sys; from models.generators import catalog; catalog.build('{kind}'); print([m for m in ('sklearn', 'scipy', 'torch', 'pandas') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
