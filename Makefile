@@ -1,5 +1,6 @@
 # Two commands on a fresh machine: `make demo` and `make test`. Each sets up what it needs.
 PYTHON ?= python3
+DATA ?= data/adult
 VENV := .venv
 BIN := $(VENV)/bin
 
@@ -39,7 +40,7 @@ lock: setup
 	$(BIN)/python -m pip freeze --all --exclude-editable --exclude pip | sed "1i # The tested lock: what 'make setup' installs. Renew it with 'make lock' after everything passed." > requirements.lock
 
 bench: setup
-	$(BIN)/python benchmarks/adult.py
+	$(BIN)/python benchmarks/adult.py --data $(DATA)
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

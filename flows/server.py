@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import atexit
 import logging
+import os
+import socket
 import subprocess
+import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -30,11 +33,11 @@ def connected() -> Iterator[None]:
     from prefect.settings import PREFECT_API_URL, PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
 
     url = found()
+    if url:
+        log.info("Prefect server at %s", url)
+    else:
+        url = _start_embedded()
     with temporary_settings({PREFECT_API_URL: url, PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}):
-        if url:
-            log.info("Prefect server at %s", url)
-        else:
-            _start_embedded()
         yield
 
 
@@ -77,28 +80,56 @@ def answers(url: str) -> bool:
         return False
 
 
-def _start_embedded() -> None:
-    """Start Prefect's own server for this process. Raises StateError if it does not come up."""
-    from prefect.server.api.server import SubprocessASGIServer
+def _start_embedded() -> str:
+    """Start a server that lives as long as this process; its address. Raises StateError if it does not come up.
 
+    Prefect would start one by itself, in this terminal's session: Ctrl-C would then end it before the run could say
+    that it was interrupted, and it would outlive a run that is killed.
+    """
     log.info("Starting an embedded Prefect server, which takes about 20 s ('prefect server start' beside it saves them)")
-    began = time.monotonic()
-    server = SubprocessASGIServer()
-    try:
-        with Console(stderr=True, quiet=not any(handler.level <= logging.INFO for handler in log.handlers)).status("waiting for it"):
-            server.start()
-    except RuntimeError:
-        raise StateError(Fault("embedded Prefect server", f"did not come up within {time.monotonic() - began:.0f} s",
-                               "run 'prefect server start' beside it and see what it says")) from None
-    if server.server_process is not None:
-        _end_with_us(server.server_process.pid)
+    began, limit = time.monotonic(), float(os.environ["PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS"])
+    port = _free_port()
+    url = f"http://127.0.0.1:{port}/api"
+    server = _living_with_us([
+        sys.executable, "-m", "uvicorn", "--factory", "prefect.server.api.server:create_app",
+        "--host", "127.0.0.1", "--port", str(port), "--log-level", "critical", "--lifespan", "on",
+    ])
+    shown = any(handler.level <= logging.INFO for handler in log.handlers)
+    with Console(stderr=True, quiet=not shown).status("waiting for it"):
+        while not answers(url):
+            if server.poll() is not None or time.monotonic() - began > limit:
+                raise StateError(Fault("embedded Prefect server", f"did not come up within {time.monotonic() - began:.0f} s",
+                                       "run 'prefect server start' beside it and see what it says"))
+            time.sleep(0.1)
     log.info("It is up after %.0f s", time.monotonic() - began)
+    return url
 
 
-def _end_with_us(process: int) -> None:
-    """See to it that ``process`` ends when this one does, though it be killed: a shell waits until its input closes."""
-    guard = subprocess.Popen(
-        ["/bin/sh", "-c", 'cat > /dev/null; kill "$0"', str(process)],
-        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+def _living_with_us(command: Sequence[str]) -> subprocess.Popen[bytes]:
+    """``command`` in a session of its own, ended when this process ends, though it be killed.
+
+    A shell waits until its input closes, which nobody else holds open, and then ends what took its place.
+    """
+    variables = {**os.environ, "PREFECT_UI_ENABLED": "0", "PREFECT__SERVER_EPHEMERAL": "1", "PREFECT__SERVER_FINAL": "1"}
+    script = 'exec 3<&0; (cat <&3 > /dev/null; kill $$) & exec "$@" < /dev/null 3<&-'
+    process = subprocess.Popen(
+        ["/bin/sh", "-c", script, "sh", *command], env=variables, start_new_session=True,
+        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )
-    atexit.register(guard.kill)
+    atexit.register(_end, process)
+    return process
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    assert process.stdin is not None
+    process.stdin.close()
+    try:
+        process.wait(timeout=10)
+    except subprocess.TimeoutExpired:
+        process.kill()

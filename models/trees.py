@@ -91,13 +91,15 @@ class Growth:
     significance: float
 
 
-def grow(predictors: NDArray[np.float32], target: NDArray[Any], growth: Growth, seed: int) -> Splits:
+def grow(predictors: NDArray[np.float32], choices: Integers, target: NDArray[Any], growth: Growth, seed: int) -> Splits:
     """Splits by which the distribution of ``target`` differs.
 
-    ``predictors`` holds whole numbers, shape (rows, features). ``target`` is either classes, shape (rows,), integers,
-    split by entropy, or scores of variance 1, shape (rows, outputs), floats, split by variance. A split stays when its
-    likelihood-ratio statistic (or that of one below it) exceeds the chi-square quantile of 1 - significance / features.
-    Its degrees of freedom are the classes present at the node less one, or the outputs.
+    ``predictors`` holds whole numbers, shape (rows, features). ``choices``, shape (features,), is the number of levels
+    that were put in an order by what they tell about these very rows of the target, or 2 where an order was given.
+    ``target`` is either classes, shape (rows,), integers, split by entropy, or scores of variance 1, shape (rows,
+    outputs), floats, split by variance. A split stays when its likelihood-ratio statistic (or that of one below it)
+    exceeds the chi-square quantile of 1 - significance / features. Its degrees of freedom are the classes present at
+    the node less one, or the outputs, times ``_selection``.
 
     NOTE[DIFF]: synthpop prunes by cost complexity against the impurity of the root, which is blind to splits that
     matter within a rare group. Testing each split with a Bonferroni factor follows conditional inference trees
@@ -113,31 +115,48 @@ def grow(predictors: NDArray[np.float32], target: NDArray[Any], growth: Growth, 
     if target.ndim == 1:
         tree = DecisionTreeClassifier(criterion="entropy", **settings).fit(predictors, target).tree_
         freedom = np.maximum((tree.value[:, 0, :] > 0).sum(axis=1) - 1.0, 1.0)
-        strength = _entropy_strength(tree, freedom)
+        statistic = _entropy_statistic(tree)
     else:
         tree = DecisionTreeRegressor(**settings).fit(predictors, target).tree_
         freedom = np.full(tree.node_count, float(target.shape[1]))
-        strength = _variance_strength(tree)
+        statistic = _variance_statistic(tree, target.shape[1])
+    freedom *= _selection(tree, choices)
     threshold = np.floor(tree.threshold).astype(np.int64)
-    splits = Splits(tree.feature, threshold, tree.children_left, tree.children_right, strength)
+    splits = Splits(tree.feature, threshold, tree.children_left, tree.children_right, statistic / freedom)
     return splits.pruned(_quantile(freedom, growth.significance / features))
 
 
-def _entropy_strength(tree: Any, freedom: Floats) -> Floats:
-    """2 n times the decrease of entropy in nats, over the degrees of freedom, at every split."""
+def _entropy_statistic(tree: Any) -> Floats:
+    """2 n times the decrease of entropy in nats, at every split; infinite at leaves."""
     inner, before, after = _impurities(tree)
-    strength = np.full(tree.node_count, np.inf)
-    strength[inner] = 2 * np.log(2.0) * (before - after) / freedom[inner]
-    return strength
+    statistic = np.full(tree.node_count, np.inf)
+    statistic[inner] = 2 * np.log(2.0) * (before - after)
+    return statistic
 
 
-def _variance_strength(tree: Any) -> Floats:
-    """n times the decrease of the logarithm of the variance, at every split; variances below 1e-12 are rounding."""
+def _variance_statistic(tree: Any, outputs: int) -> Floats:
+    """n times the decrease of the logarithm of the variance, summed over outputs that are taken to have the same.
+
+    Variances below 1e-12 are rounding.
+    """
     inner, before, after = _impurities(tree)
     rows = tree.weighted_n_node_samples[inner]
-    strength = np.full(tree.node_count, np.inf)
-    strength[inner] = rows * np.log(np.maximum(before, 1e-12 * rows) / np.maximum(after, 1e-12 * rows))
-    return strength
+    statistic = np.full(tree.node_count, np.inf)
+    statistic[inner] = outputs * rows * np.log(np.maximum(before, 1e-12 * rows) / np.maximum(after, 1e-12 * rows))
+    return statistic
+
+
+def _selection(tree: Any, choices: Integers) -> Floats:
+    """By how much the choice of an order among levels inflates the statistic of each node's split.
+
+    Levels that differ by chance alone, put in order, have (levels - 1) degrees of freedom between them, of which the
+    best split in two takes the share 2 / pi. The order was chosen on all rows, so in a node with few of them it says as
+    little about chance there.
+    """
+    levels = np.where(tree.children_left >= 0, choices[np.maximum(tree.feature, 0)], 2)
+    share = tree.weighted_n_node_samples / tree.weighted_n_node_samples[0]
+    inflated: Floats = 1 + 2 / np.pi * np.maximum(levels - 2, 0) * share
+    return inflated
 
 
 def _impurities(tree: Any) -> tuple[Integers, Floats, Floats]:

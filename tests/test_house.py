@@ -102,7 +102,7 @@ def test_the_readme_names_the_rooms_of_the_tree():
     top = {path.name for path in ROOT.iterdir() if not path.name.startswith(".")} - {"__pycache__", "parquetry.egg-info"}
     for name in ("flows", "tasks", "models", "data", "tests", "dvc.yaml", "spec.yaml", "Makefile"):
         assert name in top
-        assert f"{name}" in readme().split("```text\n", 1)[1].split("```")[0]
+        assert name in readme().split("## The tree\n", 1)[1].split("```")[1]
 
 
 def test_python_in_the_readme_runs(tmp_path, monkeypatch):

@@ -32,6 +32,9 @@ from models.trees import ConditionalTree, Growth, Splits, grow
 CLASSES = 32
 """So many levels, or groups of levels, of a column are told apart when it is split; its leaves tell all apart."""
 
+BEYOND = 0.1
+"""Levels are put into groups where more than this share of the rows has none of the commonest."""
+
 INDICATORS = 4
 """So many levels of each predictor decide about groups of levels, the commonest first."""
 
@@ -186,7 +189,8 @@ class Cart(Generator):
             for each, other in zip(around, others, strict=True)
         )
         seen = _seen(others, views, [each.count for each in around], len(mine))
-        splits = grow(seen[learnt], target, Growth(self.min_leaf, self.significance), seed.integer())
+        choices = np.array([max(2, len(np.unique(view))) for view in views], dtype=np.int64)
+        splits = grow(seen[learnt], choices, target, Growth(self.min_leaf, self.significance), seed.integer())
         return Step(column, given, views, ConditionalTree.of(splits, seen, mine, self.shrinkage))
 
     def _target(
@@ -194,14 +198,15 @@ class Cart(Generator):
     ) -> tuple[NDArray[Any], Booleans]:
         """What splits are to tell apart, and the rows that splits are looked for in (the target has these alone).
 
-        More levels than CLASSES are first put into so many groups by what they tell about the predictors. One half of
-        the rows decides about the groups and the other half about the splits: on the same rows, groups that are alike
-        by chance would look like dependence.
+        Where the commonest levels do not cover nearly all rows, levels are first put into groups by what they tell
+        about the predictors. One half of the rows decides about the groups and the other half about the splits: on the
+        same rows, levels that are alike by chance would look like dependence.
         """
         everything = np.ones(len(mine), dtype=bool)
         if codes.column.numeric:
             return _scores(mine, codes.count), everything
-        if not others or np.count_nonzero(np.bincount(mine)) <= CLASSES:
+        beyond = np.sort(np.bincount(mine))[: 1 - CLASSES].sum()
+        if not others or beyond <= BEYOND * len(mine):
             return _classes(mine), everything
         half = seed.generator().random(len(mine)) < 0.5
         about = [features(each, other[half], INDICATORS) for each, other in zip(around, others, strict=True)]

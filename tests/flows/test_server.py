@@ -76,18 +76,27 @@ def test_serving_needs_a_server_that_stands(configured):
         pass
 
 
-def test_a_process_that_is_guarded_ends_when_its_guardian_is_killed(tmp_path):
-    """The way of an embedded server whose run is killed."""
+@pytest.mark.parametrize("how", ["killed", "at its end"])
+def test_a_server_of_ours_lives_as_long_as_the_process_that_started_it(tmp_path, how):
     code = (
-        "import subprocess, sys, time\nfrom flows.server import _end_with_us\n"
-        "sleeper = subprocess.Popen(['sleep', '60'])\n_end_with_us(sleeper.pid)\nprint(sleeper.pid, flush=True)\ntime.sleep(60)"
+        "import sys\nfrom flows.server import _living_with_us\n"
+        "print(_living_with_us(['sleep', '60']).pid, flush=True)\nsys.stdin.readline()"
     )
-    guardian = subprocess.Popen([sys.executable, "-c", code], env=environment(tmp_path), stdout=subprocess.PIPE, text=True)
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    guardian = subprocess.Popen([sys.executable, "-c", code], env=environment(tmp_path), text=True, **pipes)
     sleeper = psutil.Process(int(guardian.stdout.readline()))
     assert sleeper.is_running()
-    guardian.kill()
-    guardian.communicate()
+    assert os.getsid(sleeper.pid) != os.getsid(0)
+    if how == "killed":
+        guardian.kill()
+    guardian.communicate("\n" if how == "at its end" else None)
     until(lambda: not sleeper.is_running() or sleeper.status() == psutil.STATUS_ZOMBIE, 10)
+
+
+def test_an_embedded_server_that_does_not_come_up_is_told_with_a_remedy(monkeypatch):
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with pytest.raises(StateError, match="embedded Prefect server: did not come up within 0 s .run 'prefect server start'"):
+        server._start_embedded()
 
 
 def test_a_run_is_refused_at_once_if_the_configured_server_does_not_answer(tmp_path):

@@ -9,7 +9,8 @@ import pytest
 from scipy.stats import chi2
 
 from models.randomness import Seed
-from models.trees import ConditionalTree, Growth, Splits, _quantile, grow
+from models.trees import ConditionalTree, Growth, Splits, _quantile
+from models.trees import grow as grow_chosen
 
 GROWTH = Growth(min_leaf=5, significance=0.01)
 
@@ -20,6 +21,11 @@ def rng(number: int = 1) -> np.random.Generator:
 
 def predictors(*columns: np.ndarray) -> np.ndarray:
     return np.stack(columns, axis=1).astype(np.float32)
+
+
+def grow(seen: np.ndarray, target: np.ndarray, growth: Growth, seed: int) -> Splits:
+    """Where the predictors' codes have an order of their own."""
+    return grow_chosen(seen, np.full(seen.shape[1], 2), target, growth, seed)
 
 
 def scores(*columns: np.ndarray) -> np.ndarray:
@@ -94,6 +100,19 @@ def test_what_chance_would_split_as_well_is_left_whole():
         seen = predictors(*random.integers(0, 20, (5, 300)))
         whole += len(grow(seen, random.integers(0, 3, 300), Growth(15, 0.001), 0).left) == 1
     assert whole >= 15
+
+
+def test_levels_put_in_order_by_the_target_itself_have_to_differ_by_more():
+    split = {2: 0, 100: 0}
+    for number in range(10):
+        level, target = rng(number).integers(0, 100, 3000), rng(50 + number).normal(size=3000)
+        means = np.bincount(level, weights=target) / np.bincount(level)
+        seen = predictors(np.argsort(np.argsort(means))[level])
+        for choices in split:
+            found = grow_chosen(seen, np.array([choices]), scores(target), Growth(15, 0.001), 0)
+            split[choices] += len(found.left) > 1
+    assert split[2] == 10
+    assert split[100] <= 1
 
 
 def test_an_interaction_that_no_first_split_shows_is_found():
