@@ -19,6 +19,9 @@ from tasks.step import Job, carry_out
 from tasks.store import read_json
 from tasks.versions import prepare
 
+SILENT = {"PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL", "PREFECT_INTERNAL_LOGGING_LEVEL": "CRITICAL"}
+"""Prefect prints nothing of its own: what there is to say is in our log, and what went wrong in our errors."""
+
 
 @dataclass(frozen=True)
 class Ended:
@@ -48,7 +51,7 @@ def run_one(path: Path, stage: str) -> Ended:
 def run_all(path: Path) -> Ended:
     """The whole pipeline as a Prefect flow. Raises what stopped it, except a withheld release, which is told."""
     plan = load(path)
-    os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "CRITICAL")
+    os.environ.update({name: os.environ.get(name, level) for name, level in SILENT.items()})
     from flows.server import connected
 
     with connected():

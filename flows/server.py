@@ -27,9 +27,10 @@ log = logging.getLogger("parquetry")
 def connected() -> Iterator[None]:
     """Within it Prefect talks to a server that answers; where there is none, an embedded one is started.
 
-    Worker processes never import Prefect, so there is at most one embedded server per run. Heartbeats are off: they
+    Raises StateError if the server refuses, or goes away meanwhile. Worker processes never import Prefect, so there is at most one embedded server per run. Heartbeats are off: they
     serve runs that a runner watches over, and waiting for them costs a second for each flow.
     """
+    from httpx import HTTPError
     from prefect.settings import PREFECT_API_URL, PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
 
     url = found()
@@ -38,7 +39,11 @@ def connected() -> Iterator[None]:
     else:
         url = _start_embedded()
     with temporary_settings({PREFECT_API_URL: url, PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}):
-        yield
+        try:
+            yield
+        except HTTPError as error:
+            raise StateError(Fault(url, f"the Prefect server refused or went away ({type(error).__name__})",
+                                   "see what it says, and run again; finished stages are kept")) from None
 
 
 @contextmanager

@@ -27,7 +27,8 @@ class State:
     def __post_init__(self) -> None:
         for name, array in self.arrays.items():
             if array.dtype.kind not in "biuf":
-                raise TypeError(f"array '{name}' of a '{self.kind}' state has dtype {array.dtype}: only numbers are stored")
+                found = f"array '{name}' of a '{self.kind}' state has dtype {array.dtype}"
+                raise TypeError(f"{found}: only numbers are stored")
 
     def expect(self, kind: str, version: int) -> None:
         """Raises StateError unless the state is of this kind and format."""

@@ -4,8 +4,8 @@ The method of synthpop (J. Stat. Softw. 74(11), 2016, doi 10.18637/jss.v074.i11)
 
 NOTE[DIFF]: a leaf holds how often each code was seen in it, where synthpop keeps the rows' values; doubtful splits are
 pruned or softened (``models/trees.py``), where synthpop grows trees in full; and columns are visited along their
-associations, where synthpop takes them as they stand. All three bring the synthetic rows farther from single training
-rows at the same usefulness, and the last makes them more useful too (``benchmarks/adult.py``).
+associations, where synthpop takes them as they stand. The first two keep synthetic rows from leaning on single training
+rows, the last makes them more useful (``benchmarks/adult.py``).
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class Cart(Generator):
     min_leaf: int = Field(default=15, ge=1, description="so many training rows a leaf has at least")
     k: int = Field(default=10, ge=1, description="so many training rows a range of numbers has at least, peaks apart")
     significance: float = Field(
-        default=0.02, gt=0, lt=1, description="a split stays if chance would rarely do as well: the test's level"
+        default=0.05, gt=0, lt=1, description="a split stays if chance would rarely do as well: the test's level"
     )
     shrinkage: float = Field(
         default=0.5, ge=0, description="how much of a doubtful split is taken back: 0 nothing, 1 what James-Stein would"

@@ -4,9 +4,12 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from command_line import CommandLine, Server, environment, free_port, healthy, until
+from small_world import write_workspace
 
 
 @pytest.fixture
@@ -44,3 +47,21 @@ def served(server, tmp_path_factory):
     """The command line with that server configured."""
     home = tmp_path_factory.mktemp("client")
     return CommandLine(home, environment(home, PREFECT_API_URL=server.url))
+
+
+@dataclass(frozen=True)
+class Runs:
+    """A workspace in a git repository that was run twice, and what the command line said both times."""
+
+    spec: Path
+    first: subprocess.CompletedProcess[str]
+    second: subprocess.CompletedProcess[str]
+
+
+@pytest.fixture(scope="session")
+def runs(served, tmp_path_factory):
+    """The whole pipeline on the small world, twice, against the real server."""
+    root = tmp_path_factory.mktemp("run") / "workspace"
+    spec = write_workspace(root)
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    return Runs(spec, served("run", spec), served("run", spec, "--json"))

@@ -21,10 +21,12 @@ ANSWERS = {"/api/health": (200, b"true"), "/guarded/health": (401, b""), "/page/
 
 class Answering(BaseHTTPRequestHandler):
     def do_GET(self):  # noqa: N802  (the library's name)
-        code, body = ANSWERS[self.path]
+        code, body = ANSWERS.get(self.path, (401, b""))
         self.send_response(code)
         self.end_headers()
         self.wfile.write(body)
+
+    do_POST = do_GET  # noqa: N815
 
     def log_message(self, *_):
         pass
@@ -108,6 +110,15 @@ def test_a_run_is_refused_at_once_if_the_configured_server_does_not_answer(tmp_p
     assert f"{dead}: the Prefect server of PREFECT_API_URL does not answer there" in done.stderr
     assert "Traceback" not in done.stderr
     assert not (spec.parent / "data").exists()
+
+
+@pytest.mark.slow
+def test_a_server_that_refuses_ends_the_run_without_a_traceback(place, tmp_path):
+    command = CommandLine(tmp_path, environment(tmp_path, PREFECT_API_URL=f"{place}/guarded"))
+    done = command("run", write_workspace(tmp_path / "workspace"))
+    assert (done.returncode, done.stdout) == (11, "")
+    assert f"{place}/guarded: the Prefect server refused or went away (PrefectHTTPStatusError)" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 @pytest.fixture

@@ -1,0 +1,75 @@
+"""The whole pipeline against a real Prefect server: what its runs end as, and what they leave there."""
+
+import json
+import shutil
+
+import pytest
+from small_world import CANARY_INCOME, CANARY_NAME, run_stages, write_workspace
+
+from tasks.spec import load
+
+pytestmark = pytest.mark.slow
+
+PICKLES = (b"cloudpickle", b"builtins")
+
+
+def test_the_first_run_releases_and_the_second_finds_that_nothing_has_changed(runs, server):
+    assert runs.first.returncode == 0, runs.first.stderr
+    assert "Verdict: pass" in runs.first.stdout
+    assert "data/released/people/v1" in runs.first.stdout
+    said = json.loads(runs.second.stdout)
+    assert (runs.second.returncode, said["state"], said["verdict"]) == (0, "unchanged", "pass")
+    assert [(run["name"], run["state_name"], run["state_type"]) for run in server.pipelines("people")] == [
+        ("people", "Unchanged", "COMPLETED"), ("people", "Released", "COMPLETED"),
+    ]
+    assert [folder.name for folder in (load(runs.spec).workspace.released / "people").glob("v*")] == ["v1"]
+
+
+def test_progress_goes_to_standard_error_stage_by_stage_and_nothing_else_does(runs):
+    told = [line[8:].strip() for line in runs.first.stderr.splitlines()]
+    assert told[0].startswith("Prefect server at http://127.0.0.1:")
+    stages = [line.removesuffix(": begins") for line in told if line.endswith(": begins")]
+    assert stages == ["ingest", "partition", "train", "join", "audit", "release"]
+    assert {line[-8:] for line in told if line.startswith("trained ")} == {"(1 of 2)", "(2 of 2)"}
+    assert len(told) == 1 + len(stages) + 2 + 4
+    assert not {"Traceback", "prefect.", "Warning"} & set(runs.first.stderr.split())
+
+
+def test_task_runs_are_named_after_stages_and_parts(runs, server):
+    second, first = server.pipelines("people")
+    rooms = [run for run in server.flow_runs("people") if run["parent_task_run_id"] is not None]
+    assert {run["name"] for run in rooms} == {"ingest", "synthesize", "audit", "release"}
+    states = [(task["name"], task["state_name"]) for task in server.task_runs(*rooms)]
+    stages = ["ingest", "partition", "train", "join", "audit", "release"]
+    parts = [f"{verb} {part}" for verb in ("fit", "draw") for part in ("money", "habits")]
+    assert sorted(states) == sorted([
+        *((name, "Completed") for name in [*stages, *parts]), *((name, "Cached") for name in stages),
+    ])
+
+
+def test_what_the_pipeline_logs_is_kept_with_its_runs(runs, server):
+    rooms = [run for run in server.flow_runs("people") if run["parent_task_run_id"] is not None]
+    told = {log["message"] for log in server.logs(*rooms) if log["name"] == "parquetry"}
+    assert {"train: begins", "train: nothing has changed", "600 rows read; 420 to learn from, 180 held out"} <= told
+    assert {"trained money (1 of 2)", "trained money (2 of 2)"} & told
+
+
+def test_no_cell_and_no_pickle_is_anywhere_where_prefect_keeps_its_things(runs, server, served):
+    """A canary is a value that one person alone has; what is searched for it holds the names of columns, so it is no void."""
+    left = server.stored() + b"".join(path.read_bytes() for path in (served.home / "prefect").rglob("*") if path.is_file())
+    assert b"Released" in left
+    assert b"income" in left
+    for canary in (CANARY_NAME, f"{CANARY_INCOME}", f"{CANARY_INCOME:,.0f}"):
+        assert canary.encode() not in left
+    assert not [word for word in PICKLES if word in left]
+    assert not list(server.home.rglob("storage")) + list((served.home / "prefect").rglob("storage"))
+
+
+def test_the_same_run_by_hand_gives_the_same_table(runs, crew, tmp_path):
+    """The flow equals the function: stage by stage in one process, from the same seed, every byte is the same."""
+    spec = write_workspace(tmp_path / "by-hand")
+    there, here = load(runs.spec).workspace, load(spec).workspace
+    shutil.copytree(there.secret, here.secret)
+    run_stages(spec, crew)
+    for name in ("synthetic.parquet", "synthetic.csv", "manifest.json", "audit.html"):
+        assert (here.released / "people" / "v1" / name).read_bytes() == (there.released / "people" / "v1" / name).read_bytes()

@@ -1,0 +1,54 @@
+"""Synthesis as a flow: a part that fails is named, its message is not told, and the finished parts are kept."""
+
+import subprocess
+import sys
+
+import pytest
+from small_world import write_workspace
+
+from tasks.spec import load
+
+pytestmark = pytest.mark.slow
+
+STUMBLING = """\
+import dataclasses, os, sys
+import flows.cli
+import flows.synthesize as room
+
+def stumble(job):
+    raise KeyError("CANARY-7431")
+
+room.PARTITION = dataclasses.replace(room.PARTITION, work=stumble)
+flows.cli.main()
+"""
+
+
+def test_a_part_that_fails_is_named_and_the_next_run_trains_it_alone(served, server, tmp_path):
+    spec = write_workspace(tmp_path / "workspace", name="half", generators={"habits": {"kind": "cart", "order": ["age"]}})
+    done = served("run", spec)
+    assert done.returncode == 6
+    assert "habits: age: 'order' names no column of this part" in done.stderr
+    assert "Traceback" not in done.stderr
+    states = {task["name"]: task["state_name"] for run in server.flow_runs("half") for task in server.task_runs(run)}
+    assert (states["fit money"], states["fit habits"], states["train"]) == ("Completed", "Failed", "Failed")
+    assert load(spec).workspace.sampler("money").is_dir()
+    write_workspace(spec.parent, name="half")
+    again = served("run", spec)
+    assert again.returncode == 0, again.stderr
+    assert "1 of 2 parts were trained before" in again.stderr
+    assert "trained habits (1 of 1)" in again.stderr
+
+
+def test_an_error_of_another_make_reaches_neither_the_screen_nor_the_server(served, server, tmp_path):
+    """Its whole traceback is where only the owner of the workspace looks."""
+    spec = write_workspace(tmp_path / "workspace", name="stumbling")
+    command = [sys.executable, "-c", STUMBLING, "run", str(spec)]
+    done = subprocess.run(command, env=served.variables, cwd=served.home, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "partition: KeyError in <string>, line 6" in done.stderr
+    assert "CANARY-7431" not in done.stderr
+    assert "CANARY-7431" in (spec.parent / "data" / "secret" / "fault-partition.txt").read_text()
+    run = server.pipelines("stumbling")[0]
+    assert (run["state_type"], run["state"]["message"].split(" (")[0]) == ("FAILED", "A fault in Parquetry: partition: KeyError in <string>, line 6")
+    assert b"CANARY-7431" not in server.stored()
+    assert not list((served.home / "prefect").rglob("storage"))
