@@ -51,7 +51,7 @@ class ParquetryError(Exception):
 
 class SpecError(ParquetryError):
     exit_code = 3
-    title = "The spec cannot be followed"
+    title = "The spec, the schema or the call cannot be followed"
 
 
 class SourceError(ParquetryError):

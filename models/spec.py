@@ -154,7 +154,10 @@ def parse_spec(said: object) -> Spec:
 
 def parse_schema(said: object) -> Schema:
     """The schema that a YAML file's content means. Raises SpecError with all faults."""
-    schema: Schema = _parse(Schema, said, "schema")
+    try:
+        schema: Schema = _parse(Schema, said, "schema")
+    except SpecError as error:
+        raise SpecError([_by_column_name(fault, said) for fault in error.faults]) from None
     return schema
 
 
@@ -165,6 +168,17 @@ def _parse(model: Any, said: object, where: str) -> Any:
         return model.model_validate(dict(said))
     except ValidationError as error:
         raise SpecError(faults_of(error, model, where)) from None
+
+
+def _by_column_name(fault: Fault, said: object) -> Fault:
+    """The fault with its column's name in place of its number, where the column has one."""
+    steps = fault.where.split(".")
+    columns = said.get("columns") if isinstance(said, Mapping) else None
+    if len(steps) < 3 or steps[1] != "columns" or not steps[2].isdigit() or not isinstance(columns, list):
+        return fault
+    column = columns[int(steps[2])]
+    name = column.get("name") if isinstance(column, Mapping) else None
+    return Fault(".".join([*steps[:2], str(name), *steps[3:]]), fault.found, fault.remedy) if name else fault
 
 
 def faults_between(spec: Spec, schema: Schema) -> list[Fault]:

@@ -20,8 +20,8 @@ from models.randomness import Seed
 from models.schema import IDENTIFIER_SLOT, TEMPORAL, TICKS_PER_DAY, Column, Kind, Schema, identifier_capacity
 from models.table import Booleans, Floats, Integers, Table
 from tasks.arrow_types import arrow_type, family, is_text, units_per_day, value_type
-from tasks.contract import Breach, breaches, present, read, structure
-from tasks.date_text import render
+from tasks.contract import Breach, breaches, exact_levels, present, read, structure
+from tasks.date_text import FRACTION, render
 from tasks.frames import from_pandas, to_pandas
 
 __all__ = ["Breach", "breaches", "decode", "encode", "from_pandas", "to_pandas"]
@@ -142,9 +142,10 @@ def _constant(column: Column, target: pa.DataType, rows: int) -> pa.Array:
     level = column.levels[0]
     naive = pa.timestamp(values.unit) if pa.types.is_timestamp(values) else values
     try:
-        cells = pa.repeat(pa.scalar(level).cast(naive), rows)
+        exact = exact_levels((level,), naive)
+        cells = pa.repeat(exact[0] if exact is not None else pa.scalar(level).cast(naive), rows)
         return _as(target, _zoned(cells, values))
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+    except (OverflowError, pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise _UnwritableError(
             f"the constant cannot be written as {target}", "correct the level or the dtype"
         ) from None
@@ -202,7 +203,7 @@ def _moments(column: Column, target: pa.DataType, cells: Floats, missing: Boolea
     """Ticks as dates, times, timestamps (local time in the zone of the type), durations, or text in their format."""
     per_day = TICKS_PER_DAY[column.resolution or "day"]
     if is_text(target):
-        fraction = (column.format or "").endswith("%f")
+        fraction = FRACTION in (column.format or "")
         stamp = pa.timestamp("ms" if column.resolution == "millisecond" else "us") if fraction else pa.timestamp("s")
         return render(_clock(cells, missing, per_day, stamp), column.format or "%Y-%m-%dT%H:%M:%S")
     if family(target) not in ("timestamp", "date", "time", "duration"):
@@ -232,8 +233,9 @@ def _levels(column: Column, target: pa.DataType, cells: Floats, missing: Boolean
     codes = pa.array(cells.astype(np.int64), mask=missing)
     values = pa.large_string() if is_text(value_type(target)) else value_type(target)
     try:
-        levels = pa.array(column.alphabet).cast(values) if column.alphabet else pa.nulls(0, values)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+        exact = exact_levels(column.alphabet, values)
+        levels = exact if exact is not None else pa.array(column.alphabet).cast(values)
+    except (OverflowError, pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
         raise _UnwritableError(f"its levels cannot be written as {values}", "correct the levels or the dtype") from None
     if not pa.types.is_dictionary(target):
         return levels.take(codes).cast(target)

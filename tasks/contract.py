@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from models.errors import Fault, nearest
-from models.schema import LEVELLED, TEMPORAL, TICKS_PER_DAY, Column, Kind, Schema
+from models.schema import LEVELLED, TEMPORAL, TICKS_PER_DAY, Column, Kind, Scalar, Schema
 from models.table import Floats
 from tasks.arrow_types import Family, arrow_type, family, plain, units_per_day
 from tasks.date_text import parse
@@ -29,6 +30,8 @@ READABLE: dict[Kind, frozenset[Family]] = {
     Kind.TIME: frozenset({"time", "text"}),
     Kind.DURATION: frozenset({"duration"}),
 }
+
+EXACT_FLOATS = 2**53
 
 
 @dataclass(frozen=True)
@@ -144,18 +147,55 @@ def _column_breaches(column: Column, cells: pa.ChunkedArray) -> Iterable[Breach]
 def _other_than_constant(column: Column, cells: pa.ChunkedArray, missing: int) -> Iterable[Breach]:
     if cells.type.id == pa.null().id:
         return
-    if family(cells.type) in ("number", "boolean"):
-        cells = pa.chunked_array([floats(cells)])
-    elif pa.types.is_timestamp(cells.type) and cells.type.tz is not None:
-        cells = pc.local_timestamp(cells)
     try:
-        constant = pa.array(column.levels or ()).cast(cells.type)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        constant = exact_levels(column.levels or (), cells.type)
+        if constant is None:
+            cells = _comparable(cells)
+            constant = pa.array(column.levels or ()).cast(cells.type)
+    except (OverflowError, pa.ArrowInvalid, pa.ArrowNotImplementedError):
         constant = pa.nulls(0, cells.type)
     other = len(cells) - missing - (pc.sum(pc.is_in(cells, value_set=constant)).as_py() or 0)
     if other:
         remedy = "give the column another kind (run init again), or correct the constant"
         yield Breach(column.name, "levels", other, f"{_cells_text(other)} other than the constant", remedy)
+
+
+def _comparable(cells: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Numbers and booleans as float64, moments in local time, everything else as it is."""
+    if family(cells.type) in ("number", "boolean"):
+        return pa.chunked_array([floats(cells) + 0.0])
+    return pc.local_timestamp(cells) if getattr(cells.type, "tz", None) is not None else cells
+
+
+def exact_levels(levels: Sequence[Scalar], kind: pa.DataType) -> pa.Array | None:
+    """Levels of integers, or of decimals beyond what float64 tells apart, as values of their type; else None.
+
+    Decimals that float64 cannot hold are written as text in the schema. A level that the type cannot hold is null.
+    """
+    if pa.types.is_integer(kind):
+        limits = np.iinfo(kind.to_pandas_dtype())
+        numbers = [_decimal(level) for level in levels]
+        inside = (n if n is not None and n == n.to_integral() and limits.min <= n <= limits.max else None for n in numbers)
+        return pa.array([None if n is None else int(n) for n in inside], kind)
+    if pa.types.is_decimal(kind) and any(_beyond_floats(level) for level in levels):
+        numbers = [_decimal(level) for level in levels]
+        limit = Decimal(10) ** (kind.precision - kind.scale)
+        fits = (n if n is not None and abs(n) < limit and n == round(n, kind.scale) else None for n in numbers)
+        return pa.array(list(fits), kind)
+    return None
+
+
+def _decimal(level: Scalar) -> Decimal | None:
+    """The number that a level writes; None for text that is none."""
+    try:
+        number = Decimal(int(level) if isinstance(level, bool) else str(level))
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() else None
+
+
+def _beyond_floats(level: Scalar) -> bool:
+    return isinstance(level, str) or abs(level) > EXACT_FLOATS
 
 
 def _type_problem(column: Column, actual: pa.DataType, rows: int) -> Breach | None:
@@ -242,13 +282,12 @@ def _read_levels(column: Column, cells: pa.ChunkedArray) -> Reading:
     """Codes: positions in ``column.alphabet``; unlisted values by the column's policy."""
     numeric = family(cells.type) != "text"
     alphabet = column.alphabet
-    if numeric:
-        values = floats(cells)
+    known = exact_levels(alphabet, cells.type)
+    if known is None and numeric:
+        values = floats(cells) + 0.0
         cells = pa.chunked_array([pa.array(values, mask=np.isnan(values))])
-        known = pa.array(
-            [float(level) if isinstance(level, (bool, int, float)) else None for level in alphabet], pa.float64()
-        )
-    else:
+        known = pa.array([None if isinstance(level, str) else float(level) + 0.0 for level in alphabet], pa.float64())
+    elif known is None:
         known = pa.array([level if isinstance(level, str) else None for level in alphabet], cells.type)
     codes = floats(pc.index_in(cells, value_set=known, skip_nulls=True))
     unlisted = np.isnan(codes) & cells.is_valid().to_numpy().astype(np.bool_)

@@ -41,12 +41,16 @@ def _at(plan: Plan, path: Path) -> list[Dataset]:
 
 
 def _table(plan: Plan, path: Path) -> Dataset:
+    """A table with its columns; of a damaged file only the hash, since the stage that reads it will say what is wrong."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    described = pq.read_metadata(path)
-    schema = described.schema.to_arrow_schema()
-    columns = tuple((field.name, str(field.type)) for field in schema)
     relative = path.relative_to(plan.workspace.root).as_posix()
+    try:
+        described = pq.read_metadata(path)
+    except (pa.ArrowInvalid, OSError):
+        return Dataset(_name(plan, path), relative, sha256_of(path))
+    columns = tuple((field.name, str(field.type)) for field in described.schema.to_arrow_schema())
     return Dataset(_name(plan, path), relative, sha256_of(path), described.num_rows, columns)
 
 

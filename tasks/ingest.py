@@ -62,7 +62,8 @@ def fetch(source: Source) -> tuple[pa.Table, Version]:
     before = source.version()
     table = source.read()
     if source.version().token != before.token:
-        raise SourceError(Fault(source.kind, "it changed while it was read", "run again when nothing writes to it"))
+        fault = Fault(source.kind, "it changed while it was read", "run again when nothing writes to it")
+        raise SourceError(fault, transient=True)
     if not table.num_rows:
         raise SourceError(Fault(source.kind, "it has no row", "check the path, table or query"))
     return table, before

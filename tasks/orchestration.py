@@ -7,6 +7,7 @@ out is decided by the hashes of its artifacts, and a task run whose stage was fr
 from __future__ import annotations
 
 import itertools
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -31,6 +32,8 @@ from tasks.workspace import Workspace
 
 RETRY_DELAYS = [5, 30]
 """Seconds before a warehouse that did not answer is asked again."""
+
+log = logging.getLogger("parquetry")
 
 
 def ends(work: Callable[..., Any]) -> Callable[..., Any]:
@@ -83,7 +86,10 @@ def _with_our_defaults(body: Any, name: str) -> Task[Any, Any]:
 def _may_come_back(task: Task[Any, Any], run: TaskRun, state: State[Any]) -> bool:
     """Whether trying again can help: a warehouse may come back, a spec or a contract will not mend itself."""
     error = state.result(raise_on_failure=False)
-    return isinstance(error, SourceError) and error.transient
+    passing = isinstance(error, SourceError) and error.transient
+    if passing:
+        log.warning("%s; it is asked again after %s s", error, " and ".join(map(str, RETRY_DELAYS)))
+    return passing
 
 
 class PrefectEach:

@@ -42,6 +42,8 @@ def load(path: Path) -> Plan:
     spec = _or_faults(lambda: parse_spec(said), faults)
     source = _or_faults(lambda: sources.catalog.build(said["source"]), faults) if "source" in said else None
     schema = _or_faults(lambda: _schema(path.parent / said["schema"]), faults) if isinstance(said.get("schema"), str) else None
+    if schema:
+        faults.extend(_unknown_types(schema))
     if spec and schema:
         faults.extend(faults_between(spec, schema))
     if spec and spec.expectations and not (path.parent / spec.expectations).is_file():
@@ -58,6 +60,20 @@ def _or_faults(read: Callable[[], Read], faults: list[Fault]) -> Read | None:
     except SpecError as error:
         faults.extend(error.faults)
         return None
+
+
+def _unknown_types(schema: Schema) -> list[Fault]:
+    """Columns whose dtype names no type that a table could have."""
+    from tasks.arrow_types import arrow_type
+
+    faults = []
+    for column in schema.released:
+        try:
+            arrow_type(column.dtype)
+        except ValueError:
+            remedy = "write an Arrow type, for example int64, double, string, bool, date32[day] or timestamp[us]"
+            faults.append(Fault(column.name, f"its dtype '{column.dtype}' is no type that a table can have", remedy))
+    return faults
 
 
 def _schema(path: Path) -> Schema:

@@ -121,5 +121,17 @@ class Workspace:
             lock.write(str(os.getpid()))
             lock.flush()
             sweep(self.data)
-            yield
-            lock.truncate(0)
+            self._close_to_others()
+            try:
+                yield
+            finally:
+                self._close_to_others()
+                lock.truncate(0)
+
+    def _close_to_others(self) -> None:
+        """Nobody but the owner may look into folders that hold rows, models, or hashes of them."""
+        for folder in (self.raw, self.records.parent):
+            folder.mkdir(parents=True, exist_ok=True)
+        for folder in (self.raw, self.records.parent, self.lineage, self.withheld, self.data / "vault", self.root / ".dvc" / "cache"):
+            if folder.is_dir():
+                folder.chmod(0o700)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import yaml
 
@@ -22,12 +22,23 @@ SCALARS = (
 )
 
 
+class _WrittenTwiceError(yaml.MarkedYAMLError):
+    """A key stands twice in one mapping; YAML itself would silently take the last."""
+
+
 class _Loader(yaml.SafeLoader):
-    yaml_implicit_resolvers: dict[str, list[Any]] = {}
+    yaml_implicit_resolvers: ClassVar[dict[str, list[Any]]] = {}
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+        for place, key in enumerate(keys):
+            if key in keys[:place]:
+                raise _WrittenTwiceError(problem=f"the key '{key}' is written twice", problem_mark=node.value[place][0].start_mark)
+        return super().construct_mapping(node, deep)
 
 
 class _Dumper(yaml.SafeDumper):
-    yaml_implicit_resolvers: dict[str, list[Any]] = {}
+    yaml_implicit_resolvers: ClassVar[dict[str, list[Any]]] = {}
 
 
 for _tag, _pattern, _initials in SCALARS:
@@ -53,7 +64,8 @@ def read_yaml(path: Path, remedy: str) -> dict[str, Any]:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f"line {mark.line + 1}, column {mark.column + 1}" if mark else "somewhere"
-        raise SpecError(Fault(str(path), f"cannot be read as YAML at {place}", "correct it")) from None
+        found = error.problem if isinstance(error, _WrittenTwiceError) else "cannot be read as YAML"
+        raise SpecError(Fault(str(path), f"{found} at {place}", "correct it")) from None
     if not isinstance(said, dict):
         raise SpecError(Fault(str(path), "holds no mapping of keys to values", remedy))
     return said

@@ -115,13 +115,13 @@ class Cart(Generator):
     """
 
     kind: Literal["cart"] = "cart"
-    min_leaf: int = Field(default=15, ge=1, description="so many training rows a leaf has at least")
+    min_leaf: int = Field(default=20, ge=1, description="so many training rows a leaf has at least")
     k: int = Field(default=10, ge=1, description="so many training rows a range of numbers has at least, peaks apart")
     significance: float = Field(
         default=0.05, gt=0, lt=1, description="a split stays if chance would rarely do as well: the test's level"
     )
     shrinkage: float = Field(
-        default=0.5, ge=0, description="how much of a doubtful split is taken back: 0 nothing, 1 what James-Stein would"
+        default=1.0, ge=0, description="how much of a doubtful split is taken back: 0 nothing, 1 what James-Stein would"
     )
     predictors: int = Field(
         default=20, ge=1, description="so many columns at most decide about another, the most associated ones"

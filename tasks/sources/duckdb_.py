@@ -82,7 +82,8 @@ class DuckDb(Source):
                             file.name,
                             f"another process has held it open for writing for {self.patience:g} s",
                             "end the writer and run again, or raise 'patience'",
-                        )
+                        ),
+                        transient=True,
                     ) from None
             except duckdb.Error:
                 raise SourceError(

@@ -45,6 +45,9 @@ CLASSES = {
 PLAIN_NUMBER = r"^-?[0-9]+(\.[0-9]+)?$"
 WIDEST = 38
 
+PASSING = ("08", "40", "53", "57")
+"""Classes of SQLSTATE that may have passed when the server is asked again: connection, conflict, resources, shutdown."""
+
 
 class Postgres(Source):
     """A table, or the rows of a query.
@@ -120,7 +123,8 @@ class Postgres(Source):
                 yield cursor
         except (manager.Error, OSError) as error:
             state = getattr(error, "sqlstate", None)
-            raise SourceError(_fault(where, state, connected=connection is not None, held_in=self._held_in)) from None
+            fault = _fault(where, state, connected=connection is not None, held_in=self._held_in)
+            raise SourceError(fault, transient=state is None or (state[:2] in PASSING and state not in STATES)) from None
         finally:
             if connection is not None:
                 _closed(connection)

@@ -73,7 +73,7 @@ def test_all_faults_of_a_spec_are_told_at_once_and_standard_output_stays_empty(s
     spec = write_workspace(tmp_path, join="shufled", rows=-5)
     code, out, err = say("check", spec, "--json")
     assert (code, out) == (3, "")
-    assert "The spec cannot be followed" in err
+    assert "cannot be followed" in err
     assert "did you mean 'shuffled'?" in err
     assert "rows must lie between 1 and 1,000,000,000, not at -5" in err
 

@@ -4,8 +4,10 @@ import subprocess
 import sys
 
 import duckdb
+import pyarrow as pa
 import pytest
-from small_world import CANARY_INCOME, CANARY_NAME, write_workspace
+from command_line import until
+from small_world import CANARY_INCOME, CANARY_NAME, people, write_workspace
 
 pytestmark = pytest.mark.slow
 
@@ -28,9 +30,6 @@ def test_a_missing_source_ends_the_run_with_what_is_missing(served, server, tmp_
 
 
 def test_data_that_broke_its_contract_ends_the_run_with_columns_and_counts_alone(served, server, tmp_path):
-    import pyarrow as pa
-    from small_world import people
-
     table = people(100).set_column(3, "income", pa.array([CANARY_INCOME * 10] * 100))
     done = served("run", write_workspace(tmp_path / "workspace", table=table, name="breach"))
     assert done.returncode == 5
@@ -44,7 +43,7 @@ def test_data_that_broke_its_contract_ends_the_run_with_columns_and_counts_alone
 
 def test_a_warehouse_that_is_locked_for_a_moment_is_asked_again(served, server, tmp_path):
     """DuckDB lets one process write, and meanwhile nobody read."""
-    spec = write_workspace(tmp_path / "workspace", name="patient", source={"kind": "duckdb", "path": "people.duckdb", "table": "people"})
+    spec = write_workspace(tmp_path / "workspace", name="patient", source={"kind": "duckdb", "path": "people.duckdb", "table": "people", "patience": 0})
     parquet, path = spec.parent / "people.parquet", spec.parent / "people.duckdb"
     with duckdb.connect(str(path)) as made:
         made.execute(f"create table people as select * from '{parquet}'")
@@ -53,11 +52,10 @@ def test_a_warehouse_that_is_locked_for_a_moment_is_asked_again(served, server, 
     holder.stdout.readline()
     running = served.start("run", spec)
     try:
-        from command_line import until
-
-        until(lambda: [task for run in server.flow_runs("patient") for task in server.task_runs(run) if task["state_name"] == "AwaitingRetry"], 60)
+        until(lambda: "AwaitingRetry" in [task["state_name"] for run in server.flow_runs("patient") for task in server.task_runs(run)], 60)
     finally:
         holder.communicate("\n")
     _, err = running.communicate(timeout=120)
     assert running.returncode == 0, err
+    assert "it is asked again after 5 and 30 s" in err
     assert server.pipelines("patient")[0]["state_name"] == "Released"

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import chi2
 
 from models.randomness import Seed
-from models.trees import ConditionalTree, Growth, Splits, _quantile
+from models.trees import _spread, ConditionalTree, Growth, Splits, _quantile
 from models.trees import grow as grow_chosen
 
 GROWTH = Growth(min_leaf=5, significance=0.01)
@@ -180,3 +180,10 @@ def test_a_doubtful_split_lends_to_its_leaves_and_a_clear_one_does_not():
     # leaf 4 hands a quarter to its parent, that a tenth of it to the root: code 0 is drawn from the root alone
     assert np.mean(drawn == 0) == pytest.approx(0.25 * 0.1 * 2 / 5, abs=0.005)
     assert np.mean(drawn == 1) == pytest.approx(0.25 * (0.9 * 2 / 3 + 0.1 * 2 / 5), abs=0.03)
+
+
+def test_rows_that_end_in_one_node_get_its_codes_in_nearly_their_shares():
+    spread = _spread(np.repeat([4, 9], [1000, 10]), np.random.default_rng(0))
+    for numbers, rows in ((spread[:1000], 1000), (spread[1000:], 10)):
+        assert np.array_equal(np.sort((numbers * rows).astype(int)), np.arange(rows))
+    assert not np.array_equal(np.argsort(spread[:1000]), np.arange(1000))

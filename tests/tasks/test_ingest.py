@@ -130,6 +130,7 @@ def test_a_source_that_changes_while_it_is_read_is_refused(tmp_path, caplog):
     path.write_text("a\n")
     with pytest.raises(SourceError, match="it changed while it was read") as caught:
         fetch(Restless(path=path))
+    assert caught.value.transient
     assert "CANARY" not in str(caught.value) + caplog.text
 
 

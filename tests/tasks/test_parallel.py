@@ -1,7 +1,11 @@
-"""Work goes to processes of one thread; every failure is named, and no foreign message passes."""
+"""Work goes to processes of one thread; every failure is named, no foreign message passes, and no process is left."""
 
+import logging
 import os
+import signal
+import time
 
+import psutil
 import pytest
 
 from models.errors import Fault, ParquetryError, SourceError, SynthesisError
@@ -24,10 +28,25 @@ def fail(kind):
     return kind
 
 
+def die(_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def sleep(seconds):
+    time.sleep(seconds)
+
+
 @pytest.fixture(scope="module")
 def crew():
     with Crew(size=2) as workers:
         yield workers
+
+
+@pytest.fixture
+def started():
+    """The worker processes that were started since the test began and still are there."""
+    before = set(psutil.Process().children())
+    return lambda: [child for child in set(psutil.Process().children()) - before if "spawn_main" in " ".join(child.cmdline())]
 
 
 def test_results_come_in_the_order_of_the_work(crew):
@@ -52,6 +71,39 @@ def test_all_failures_are_named_and_a_foreign_message_is_not_told(crew):
 
 def test_no_work_is_no_trouble(crew):
     assert crew(square, [], []) == []
+
+
+def test_every_piece_that_is_done_is_told_if_there_is_a_word_for_it(crew, caplog):
+    caplog.set_level(logging.INFO, "parquetry")
+    with pytest.raises(SynthesisError):
+        crew(fail, ["fine", "ours", "fine"], ["a", "b", "c"], "trained")
+    assert sorted(caplog.messages)[0].startswith("trained a (")
+    assert all(message.endswith(" of 3)") for message in caplog.messages)
+    assert len(caplog.messages) == 2
+    crew(square, [1], ["silent"])
+    assert len(caplog.messages) == 2
+
+
+def test_there_are_no_more_processes_than_pieces_and_no_more_than_the_size(started):
+    with Crew(size=3) as workers:
+        workers(square, [1], ["a"])
+        assert len(started()) == 1
+        workers(square, [1, 2, 3, 4], list("abcd"))
+        assert len(started()) == 3
+
+
+def test_a_process_that_is_killed_is_told_with_a_remedy():
+    with Crew(size=1) as workers, pytest.raises(SynthesisError, match="money: its process was killed.*make parts smaller"):
+        workers(die, [None], ["money"])
+
+
+def test_an_error_ends_the_processes_at_once_without_waiting_for_their_work(started):
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt), Crew(size=1) as workers:
+        workers.submit(sleep, [30])
+        raise KeyboardInterrupt
+    assert time.monotonic() - began < 10
+    assert not started()
 
 
 def test_the_place_of_an_error_is_file_and_line():

@@ -47,7 +47,7 @@ def test_all_faults_of_spec_schema_and_source_are_told_at_once(tmp_path):
     told = "\n".join(faults(write_workspace(tmp_path, schema=schema, source=source, nmae="x")))
     for fault in (
         "nmae: unknown key (did you mean 'name'?", "'parquet'.pth: unknown key (did you mean 'path'?",
-        "'parquet'.path: is missing", "kind integer needs bounds", "schema.columns.1.knid: unknown key",
+        "'parquet'.path: is missing", "kind integer needs bounds", "schema.columns.sex.knid: unknown key",
     ):  # fmt: skip
         assert fault in told
 
@@ -125,3 +125,14 @@ def test_checking_is_free_of_servers_warehouses_and_data_frames(tmp_path):
     spec = str(write_workspace(tmp_path))
     ran = subprocess.run([sys.executable, "-c", code, spec], cwd=ROOT, capture_output=True, text=True, check=True)
     assert ran.stdout.split() == []
+
+
+def test_a_dtype_that_is_no_type_is_told_before_a_row_is_read(tmp_path):
+    columns = [{**column, "dtype": "int46"} if column["name"] == "age" else column for column in SCHEMA["columns"]]
+    told = faults(write_workspace(tmp_path, schema={"columns": columns}))
+    assert any(fault.startswith("age: its dtype 'int46' is no type that a table can have") for fault in told)
+
+
+def test_a_fault_of_a_column_is_told_by_the_columns_name(tmp_path):
+    columns = [{**column, "kind": "integre"} if column["name"] == "age" else column for column in SCHEMA["columns"]]
+    assert any("schema.columns.age.kind" in fault for fault in faults(write_workspace(tmp_path, schema={"columns": columns})))

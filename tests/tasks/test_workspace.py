@@ -53,3 +53,13 @@ def test_a_killed_run_leaves_no_lock_and_no_leftovers(tmp_path):
     time.sleep(0.05)
     with Workspace(tmp_path).held():
         assert not list(tmp_path.rglob("*.part"))
+
+
+def test_folders_that_hold_rows_or_models_are_closed_to_others(tmp_path):
+    workspace = Workspace(tmp_path)
+    with workspace.held():
+        (workspace.data / "vault").mkdir()
+        workspace.released.mkdir()
+    for folder in (workspace.raw, workspace.data / "interim", workspace.data / "vault"):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert stat.S_IMODE(workspace.released.stat().st_mode) & 0o055

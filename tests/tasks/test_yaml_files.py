@@ -43,3 +43,10 @@ def test_what_cannot_be_read_is_refused_without_quoting_it(tmp_path, text, compl
 def test_a_missing_file_is_refused_with_advice(tmp_path):
     with pytest.raises(SpecError, match=r"no such file or directory \(see init\)"):
         read_yaml(tmp_path / "none.yaml", "see init")
+
+
+def test_a_key_that_is_written_twice_is_refused_by_name_and_place(tmp_path):
+    path = tmp_path / "f.yaml"
+    path.write_text("rows: 1\nsplit:\n  holdout: 0.1\n  holdout: 0.2\n")
+    with pytest.raises(SpecError, match="the key 'holdout' is written twice at line 4, column 3"):
+        read_yaml(path, "")

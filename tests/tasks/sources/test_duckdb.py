@@ -59,8 +59,9 @@ def test_a_writer_is_waited_for(path):
     script = f"import duckdb, time; c = duckdb.connect({path!r}); print('open', flush=True); time.sleep(1.5)"
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as writer:
         writer.stdout.readline()
-        with pytest.raises(SourceError, match=r"another process has held it open for writing for 0 s"):
+        with pytest.raises(SourceError, match=r"another process has held it open for writing for 0 s") as caught:
             DuckDb(path=path, table="visits", patience=0).read()
+        assert caught.value.transient
         assert DuckDb(path=path, table="visits", patience=30).read().num_rows == 5
 
 

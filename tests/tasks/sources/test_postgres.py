@@ -114,6 +114,7 @@ def test_what_the_server_objects_to_is_told_without_its_message(source, caplog, 
     with pytest.raises(SourceError) as caught:
         asked.version() if "watermark" in settings else asked.read()
     assert found in str(caught.value)
+    assert not caught.value.transient
     assert CANARY not in str(caught.value) + caplog.text
 
 
@@ -135,6 +136,7 @@ def test_a_server_that_dies_while_it_is_read_is_told_so(mortal_postgres, monkeyp
     ) as caught:
         Postgres(query=query, connection_env="MORTAL").read()
     crash.join()
+    assert caught.value.transient
     assert CANARY not in str(caught.value)
     with pytest.raises(SourceError, match="no connection"):
         Postgres(query=query, connection_env="MORTAL").version()
