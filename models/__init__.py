@@ -1,1 +1,4 @@
-"""What is true: schemas, generators, joins, measures, verdicts. No file, network, clock or global random state is touched here."""
+"""What is true: schemas, generators, joins, measures, verdicts.
+
+No file, network, clock or global random state is touched here.
+"""

@@ -93,15 +93,17 @@ def _asked(kind: str, measure: Measure, evidence: Evidence, seed: Seed) -> tuple
     try:
         return measure.measure(evidence, seed.child(f"audit/{kind}"))
     except ParquetryError as error:
-        return (Finding(
-            measure=kind,
-            name=kind.capitalize(),
-            question=f"The measure '{kind}' could not be computed.",
-            estimate=None,
-            n=len(evidence.holdout),
-            limit=0.0,
-            reason=str(error),
-        ),)
+        return (
+            Finding(
+                measure=kind,
+                name=kind.capitalize(),
+                question=f"The measure '{kind}' could not be computed.",
+                estimate=None,
+                n=len(evidence.holdout),
+                limit=0.0,
+                reason=str(error),
+            ),
+        )
 
 
 def _list(findings: tuple[Finding, ...], most: int = 3) -> str:

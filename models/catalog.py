@@ -38,7 +38,10 @@ class Catalog(Generic[Settings]):
         """The settings class of ``kind``; raises SpecError naming the nearest kind when there is none."""
         if kind not in self.kinds():
             raise SpecError(Fault(self.family, f"unknown kind '{kind}'", nearest(kind, self.kinds())))
-        modules = {module.name.rstrip("_"): module.name for module in pkgutil.iter_modules(import_module(self.package).__path__)}
+        modules = {
+            module.name.rstrip("_"): module.name
+            for module in pkgutil.iter_modules(import_module(self.package).__path__)
+        }
         module = import_module(f"{self.package}.{modules[kind]}")
         found = [
             thing
@@ -56,7 +59,9 @@ class Catalog(Generic[Settings]):
         """
         if isinstance(value, self.base):
             return value
-        said: Mapping[str, Any] = {"kind": value} if isinstance(value, str) else value if isinstance(value, Mapping) else {}
+        said: Mapping[str, Any] = (
+            {"kind": value} if isinstance(value, str) else value if isinstance(value, Mapping) else {}
+        )
         if not isinstance(said.get("kind"), str):
             raise SpecError(Fault(self.family, "no kind is named", f"set 'kind' to one of: {', '.join(self.kinds())}"))
         settings = self.settings(said["kind"])
@@ -83,7 +88,7 @@ class Catalog(Generic[Settings]):
         return {**schema, "$defs": definitions}
 
 
-class NestedFaults(ValueError):
+class NestedFaultsError(ValueError):
     """Faults of a kind's settings on their way through pydantic, which passes on nothing but ValueErrors."""
 
     def __init__(self, error: SpecError):
@@ -98,7 +103,7 @@ def chosen(catalog: Catalog[Any]) -> Any:
         try:
             return catalog.build(value)
         except SpecError as error:
-            raise NestedFaults(error) from None
+            raise NestedFaultsError(error) from None
 
     return PlainValidator(build)
 
@@ -113,7 +118,7 @@ def _faults(found: Any, settings: type[BaseModel], where: str) -> list[Fault]:
     path = [str(step) for step in found["loc"]]
     place = ".".join([where, *path]) if where else ".".join(path)
     nested = found.get("ctx", {}).get("error")
-    if isinstance(nested, NestedFaults):
+    if isinstance(nested, NestedFaultsError):
         return list(nested.faults)
     if found["type"] == "extra_forbidden":
         fields = _fields_at(settings, path[:-1])

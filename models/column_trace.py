@@ -26,16 +26,18 @@ def traces(spec: Spec, schema: Schema, partition: Partition) -> tuple[ColumnTrac
     found = []
     for column in schema.released:
         part = part_of.get(column.name)
-        found.append(ColumnTrace(
-            name=column.name,
-            kind=column.kind,
-            role=column.role,
-            dtype=column.dtype,
-            treatment=treatment(column, schema.k),
-            part=part.name if part else None,
-            generator=spec.generator_of(part.name).kind if part else None,
-            learned_with=tuple(name for name in part.columns if name != column.name) if part else (),
-        ))
+        found.append(
+            ColumnTrace(
+                name=column.name,
+                kind=column.kind,
+                role=column.role,
+                dtype=column.dtype,
+                treatment=treatment(column, schema.k),
+                part=part.name if part else None,
+                generator=spec.generator_of(part.name).kind if part else None,
+                learned_with=tuple(name for name in part.columns if name != column.name) if part else (),
+            )
+        )
     return tuple(found)
 
 

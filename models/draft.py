@@ -73,6 +73,7 @@ class Moments:
     resolution: Resolution
     limits: tuple[float, float]
     format: str | None = None
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,8 @@ class Levels:
     """Values without arithmetic: text, booleans, and whatever a dictionary holds.
 
     ``shared`` are the values that at least k rows have, with their counts, in the order in which they should be listed;
-    ``covered`` rows have one of them. ``mask`` is a pattern that all texts follow (``#`` for a digit, or ``uuid``).
+    ``covered`` rows have one of them. ``mask`` is a pattern that all texts follow (``#`` for a digit, or ``uuid``);
+    ``looks_like`` says what the texts seem to be that text should not be; ``numeric`` levels are numbers kept exactly.
     """
 
     shared: tuple[tuple[Scalar, int], ...]
@@ -91,6 +93,8 @@ class Levels:
     words: float = 0.0
     mask: str | None = None
     note: str = ""
+    looks_like: str = ""
+    numeric: bool = False
 
 
 @dataclass(frozen=True)
@@ -121,10 +125,11 @@ class Profile:
 
 @dataclass(frozen=True)
 class Drafted:
-    """A column and why it is so."""
+    """A column, why it is so, and what a person must be warned of (part of the reason, too)."""
 
     column: Column
     why: str
+    warning: str = ""
 
 
 def draft_column(profile: Profile, k: int) -> Drafted:
@@ -166,6 +171,10 @@ def _drafted(profile: Profile, why: str, **fields: Any) -> Drafted:
     return Drafted(column, why + _gap_note(profile))
 
 
+def _warned(drafted: Drafted, warning: str) -> Drafted:
+    return replace(drafted, why=f"{drafted.why}; {warning}", warning=warning) if warning else drafted
+
+
 def _gap_note(profile: Profile) -> str:
     return f"; {_percent(profile.missing, profile.rows)} missing" if profile.missing else ""
 
@@ -189,6 +198,10 @@ def _levels(profile: Profile, cells: Levels, k: int) -> Drafted:
     if cells.distinct == 1 and cells.shared and _is_constant(profile, 1, k):
         return _drafted(profile, "all rows share one value", kind=Kind.CONSTANT, levels=(cells.shared[0][0],))
     nearly_unique = profile.rows > k and cells.distinct >= NEARLY_UNIQUE * profile.present
+    named = _names_an_identifier(profile.name)
+    if cells.looks_like and not named and (nearly_unique or cells.covered < profile.present / 2):
+        warning = f"LOOKS LIKE {cells.looks_like}: convert it in the source; as it is, it is taken for free text and refused"
+        return _warned(_drafted(profile, "hardly any value repeats", kind=Kind.TEXT), warning)
     if cells.words >= TEXT_WORDS and cells.covered < profile.present / 2:
         return _drafted(
             profile, "free text is not modelled: set 'include: false', or another kind if it is none", kind=Kind.TEXT
@@ -196,7 +209,8 @@ def _levels(profile: Profile, cells: Levels, k: int) -> Drafted:
     if (
         cells.mask == "uuid"
         or nearly_unique
-        or (_names_an_identifier(profile.name) and profile.present < k * cells.distinct)
+        or (named and profile.present < k * cells.distinct)
+        or (cells.numeric and cells.covered < profile.present / 2)
     ):
         return _identifier(profile, cells.distinct, _shared_mask(profile, cells, k), cells.note)
     return _categorical(profile, cells, k)
@@ -236,12 +250,23 @@ def _categorical(profile: Profile, cells: Levels, k: int) -> Drafted:
             else "the most common level"
         )
         why.append(f"rarer values ({_percent(unlisted, profile.present)} of the cells) are read as {read_as}")
-    return _drafted(profile, "; ".join(filter(None, why)), **fields)
+    return _warned(_drafted(profile, "; ".join(filter(None, why)), **fields), _levels_warning(profile, cells, fields))
+
+
+def _levels_warning(profile: Profile, cells: Levels, fields: dict[str, Any]) -> str:
+    """What is lost where most cells are rare, or where the text is something else that should be modelled as such."""
+    unlisted = profile.present - cells.covered
+    hint = f"LOOKS LIKE {cells.looks_like}: convert it in the source" if cells.looks_like else ""
+    if unlisted <= profile.present / 2:
+        return hint
+    stand_in = "missing" if fields["unlisted"] == "missing" else f"'{RARE}'" if fields["other"] == RARE else "one level"
+    lost = f"{_percent(unlisted, profile.present)} of the cells BECOME {stand_in.upper()}"
+    return f"{lost}; {hint or 'group the values in the source, use a smaller k, or leave the column out'}"
 
 
 def _unlisted_policy(profile: Profile, cells: Levels) -> dict[str, Any]:
     """Text may gain a level of its own; a dictionary's values are declared, so there a rare one gives way."""
-    if not cells.dictionary:
+    if not cells.dictionary and not cells.numeric:
         return {"unlisted": "other", "other": RARE}
     if profile.missing or not cells.shared:
         return {"unlisted": "missing", "nullable": True}

@@ -111,7 +111,15 @@ class InternalError(ParquetryError):
 
 
 KINDS: tuple[type[ParquetryError], ...] = (
-    SpecError, SourceError, ContractError, SynthesisError, AuditError, WithheldError, TamperedError, BusyError, StateError,
+    SpecError,
+    SourceError,
+    ContractError,
+    SynthesisError,
+    AuditError,
+    WithheldError,
+    TamperedError,
+    BusyError,
+    StateError,
 )
 """Every refusal with an exit code of its own, by code."""
 

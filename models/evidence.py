@@ -52,8 +52,11 @@ class Evidence:
 
     def _faults(self) -> Iterator[Fault]:
         if not self.train.columns == self.holdout.columns == self.synthetic.columns:
-            yield Fault("audit", "training, held-out and synthetic rows have different columns",
-                        "give all three the same columns in the same order")
+            yield Fault(
+                "audit",
+                "training, held-out and synthetic rows have different columns",
+                "give all three the same columns in the same order",
+            )
         for table, name in ((self.train, "training"), (self.synthetic, "synthetic")):
             if not len(table):
                 yield Fault(f"{name} rows", "0 rows", "an audit needs both")

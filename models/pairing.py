@@ -16,8 +16,13 @@ def aligned(parts: Sequence[Table]) -> int:
         raise SynthesisError(Fault("join", "no part to join", "give the partition at least one part"))
     if len(set(counts)) > 1:
         told = ", ".join(f"part {number} has {count:,}" for number, count in enumerate(counts, start=1))
-        raise SynthesisError(Fault("join", f"the parts have different numbers of rows ({told})",
-                                   "draw the same number of rows from every part"))
+        raise SynthesisError(
+            Fault(
+                "join",
+                f"the parts have different numbers of rows ({told})",
+                "draw the same number of rows from every part",
+            )
+        )
     return counts[0]
 
 

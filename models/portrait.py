@@ -84,8 +84,14 @@ def _marginal(evidence: Evidence, j: int, distance: float, usual: float, k: int)
     present = [of_table[~gap] for of_table, gap in zip(cells, gaps, strict=True)]
     groups = _bins(column, present, least) if column.numeric else _levels(column, present, least)
     return Marginal(
-        column.name, column.kind, str(column.role), column.numeric,
-        tuple(_bars(groups)), _missing(gaps, k), round(distance, DECIMALS), round(usual, DECIMALS),
+        column.name,
+        column.kind,
+        str(column.role),
+        column.numeric,
+        tuple(_bars(groups)),
+        _missing(gaps, k),
+        round(distance, DECIMALS),
+        round(usual, DECIMALS),
     )
 
 

@@ -69,7 +69,7 @@ class Frozen(BaseModel):
 
 
 def _temporal_text(value: object) -> object:
-    """YAML reads ``2017-01-01`` as a date; bounds are kept as ISO text. A time such as 07:30 arrives as text already."""
+    """Dates, which some readers of YAML make of ``2017-01-01``, as ISO text."""
     if isinstance(value, (date, datetime, time)):
         return value.isoformat()
     return value
@@ -141,13 +141,13 @@ class Column(Frozen):
 
     @property
     def step(self) -> float | None:
-        """The grid on which model numbers lie: 1 for integers and ticks, 10^-decimals, or None where any number may come."""
+        """The grid of model numbers: 1 for integers and ticks, 10^-decimals, or None where any number may come."""
         if self.kind is Kind.CONTINUOUS:
             return None if self.decimals is None else 10.0**-self.decimals
         return 1.0
 
     def number(self, value: float | str) -> float:
-        """A bound as a model number: itself, or ticks of ``resolution`` since 1970 (since midnight for a time of day)."""
+        """A bound as a model number: itself, or ticks of ``resolution`` since 1970 (for a time of day, since midnight)."""
         if self.kind not in TEMPORAL:
             return float(value)
         ticks = TICKS_PER_DAY[self.resolution or "day"]
@@ -221,7 +221,9 @@ class Schema(Frozen):
     """The columns of a table in their order, and the number of rows that must share a level before it is listed."""
 
     columns: tuple[Column, ...]
-    k: int = Field(default=10, ge=1, description="a level is listed, and a peak kept, only when at least k rows share it")
+    k: int = Field(
+        default=10, ge=1, description="a level is listed, and a peak kept, only when at least k rows share it"
+    )
 
     @model_validator(mode="after")
     def _unique(self) -> Self:

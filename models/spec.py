@@ -1,4 +1,4 @@
-"""The spec: everything that a person decides about a synthesis, in one typed file that is checked before any row is read."""
+"""The spec: all that a person decides about a synthesis, in one typed file that is checked before any row is read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import BeforeValidator, Field, ValidationError, field_validator, model_validator
 
 from models import joins, measures, partitioners
-from models.catalog import NestedFaults, chosen, faults_of
+from models.catalog import NestedFaultsError, chosen, faults_of
 from models.errors import Fault, SpecError, nearest
 from models.generators import Generator
 from models.generators import catalog as generator_catalog
@@ -32,11 +32,13 @@ def _measures(said: object) -> object:
     for kind in [*measures.catalog.kinds(), *sorted(set(said) - set(measures.catalog.kinds()))]:
         settings = said.get(kind, {})
         try:
-            built[kind] = measures.catalog.build({"kind": kind, **settings} if isinstance(settings, Mapping) else settings)
+            built[kind] = measures.catalog.build(
+                {"kind": kind, **settings} if isinstance(settings, Mapping) else settings
+            )
         except SpecError as error:
             faults.extend(error.faults)
     if faults:
-        raise NestedFaults(SpecError(faults))
+        raise NestedFaultsError(SpecError(faults))
     return built
 
 
@@ -48,7 +50,9 @@ class Split(Frozen):
     """How rows are held out. The held-out rows are the audit's control set: nothing else ever sees them."""
 
     holdout: float = Field(default=0.3, gt=0, lt=1, description="share of rows (or of entities) that is held out")
-    entity: str | None = Field(default=None, description="column that says whose row it is; a person's rows stay together")
+    entity: str | None = Field(
+        default=None, description="column that says whose row it is; a person's rows stay together"
+    )
 
 
 def _cron_field(value: str) -> str:
@@ -79,7 +83,11 @@ class Schedule(Frozen):
         said = [] if cron is None else cron.split()
         if cron is not None and len(said) != len(CRON_FIELDS):
             raise ValueError(f"a cron line has five fields ({', '.join(CRON_FIELDS)}), not {len(said)}")
-        wrong = [name for (name, shape), field in zip(CRON_FIELDS.items(), said, strict=False) if not re.fullmatch(shape, field, re.IGNORECASE)]
+        wrong = [
+            name
+            for (name, shape), field in zip(CRON_FIELDS.items(), said, strict=False)
+            if not re.fullmatch(shape, field, re.IGNORECASE)
+        ]
         if wrong:
             raise ValueError(f"no cron line: its {' and '.join(wrong)} cannot be read")
         return cron
@@ -195,8 +203,11 @@ def faults_between(spec: Spec, schema: Schema) -> list[Fault]:
 
 def _text_columns(schema: Schema) -> list[Fault]:
     return [
-        Fault(column.name, "free text is not synthesised",
-              "leave it out with 'include: false', or make it 'kind: categorical' with reviewed levels")
+        Fault(
+            column.name,
+            "free text is not synthesised",
+            "leave it out with 'include: false', or make it 'kind: categorical' with reviewed levels",
+        )
         for column in schema.columns
         if column.include and column.kind is Kind.TEXT
     ]
@@ -205,8 +216,13 @@ def _text_columns(schema: Schema) -> list[Fault]:
 def _nothing_to_model(schema: Schema) -> list[Fault]:
     if schema.modelled:
         return []
-    return [Fault("schema", f"none of its {len(schema.columns)} columns can be modelled",
-                  "include at least one column that is not an identifier, a constant or text")]
+    return [
+        Fault(
+            "schema",
+            f"none of its {len(schema.columns)} columns can be modelled",
+            "include at least one column that is not an identifier, a constant or text",
+        )
+    ]
 
 
 def _unknown_parts(spec: Spec) -> list[Fault]:
@@ -223,9 +239,15 @@ def _entity(spec: Spec, schema: Schema) -> list[Fault]:
     if entity is None:
         return []
     if entity not in schema.names:
-        return [Fault("split.entity", f"'{entity}' is not a column of the schema", "name the column that says whose row it is")]
+        return [
+            Fault(
+                "split.entity", f"'{entity}' is not a column of the schema", "name the column that says whose row it is"
+            )
+        ]
     if schema[entity].role is not Role.IDENTIFIER:
-        return [Fault(entity, f"is the split's entity but has role '{schema[entity].role}'", "give it 'role: identifier'")]
+        return [
+            Fault(entity, f"is the split's entity but has role '{schema[entity].role}'", "give it 'role: identifier'")
+        ]
     return []
 
 
@@ -233,9 +255,14 @@ def _capacity(spec: Spec, schema: Schema) -> list[Fault]:
     if not isinstance(spec.rows, int):
         return []
     return [
-        Fault(column.name, f"its format numbers {identifier_capacity(column.format):,} rows at most, {spec.rows:,} are asked for",
-              "widen the format with more '#'")
+        Fault(
+            column.name,
+            f"its format numbers {identifier_capacity(column.format):,} rows at most, {spec.rows:,} are asked for",
+            "widen the format with more '#'",
+        )
         for column in schema.released
-        if column.kind is Kind.IDENTIFIER and column.format and "#" in column.format
+        if column.kind is Kind.IDENTIFIER
+        and column.format
+        and "#" in column.format
         and identifier_capacity(column.format) < spec.rows
     ]

@@ -66,9 +66,7 @@ def join_parts(train: Table, partition: Partition, join: Join, draw: Draw, n: in
 def synthesize(train: Table, recipe: Recipe, n: int, seed: Seed) -> Synthesis:
     """``n`` synthetic rows like those of ``train``, in one process."""
     partition = divide(train, recipe.partition, seed)
-    samplers = {
-        part.name: fit_part(train, part, recipe.generator_of(part.name), seed) for part in partition.parts
-    }
+    samplers = {part.name: fit_part(train, part, recipe.generator_of(part.name), seed) for part in partition.parts}
 
     def draw(round: int, rows: int) -> list[Table]:
         return [draw_part(samplers[part.name], part.name, round, rows, seed) for part in partition.parts]

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from models.errors import ContractError, Fault, SpecError
 from models.randomness import Seed
-from models.schema import IDENTIFIER_SLOT, TEMPORAL, TICKS_PER_DAY, Column, Kind, Schema, identifier_capacity
+from models.schema import IDENTIFIER_SLOT, TEMPORAL, TICKS_PER_DAY, Column, Kind, Scalar, Schema, identifier_capacity
 from models.table import Booleans, Floats, Integers, Table
 from tasks.arrow_types import arrow_type, family, is_text, units_per_day, value_type
 from tasks.contract import Breach, breaches, exact_levels, present, read, structure
@@ -142,8 +142,7 @@ def _constant(column: Column, target: pa.DataType, rows: int) -> pa.Array:
     level = column.levels[0]
     naive = pa.timestamp(values.unit) if pa.types.is_timestamp(values) else values
     try:
-        exact = exact_levels((level,), naive)
-        cells = pa.repeat(exact[0] if exact is not None else pa.scalar(level).cast(naive), rows)
+        cells = pa.repeat(_typed((level,), naive)[0], rows)
         return _as(target, _zoned(cells, values))
     except (OverflowError, pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise _UnwritableError(
@@ -233,14 +232,23 @@ def _levels(column: Column, target: pa.DataType, cells: Floats, missing: Boolean
     codes = pa.array(cells.astype(np.int64), mask=missing)
     values = pa.large_string() if is_text(value_type(target)) else value_type(target)
     try:
-        exact = exact_levels(column.alphabet, values)
-        levels = exact if exact is not None else pa.array(column.alphabet).cast(values)
+        levels = _typed(column.alphabet, values)
     except (OverflowError, pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
         raise _UnwritableError(f"its levels cannot be written as {values}", "correct the levels or the dtype") from None
     if not pa.types.is_dictionary(target):
         return levels.take(codes).cast(target)
     index = target.index_type if len(levels) <= np.iinfo(target.index_type.to_pandas_dtype()).max else pa.int32()
     return pa.DictionaryArray.from_arrays(codes.cast(index), levels.cast(target.value_type), ordered=target.ordered)
+
+
+def _typed(levels: Sequence[Scalar], kind: pa.DataType) -> pa.Array:
+    """Levels as values of ``kind``. Raises ArrowInvalid, or another error of Arrow, for what it cannot hold."""
+    exact = exact_levels(levels, kind)
+    if exact is None:
+        return pa.array(levels).cast(kind) if levels else pa.nulls(0, kind)
+    if exact.null_count:
+        raise pa.ArrowInvalid("no value of the type")
+    return exact
 
 
 def _as(target: pa.DataType, cells: pa.Array) -> pa.Array:

@@ -180,7 +180,7 @@ def exact_levels(levels: Sequence[Scalar], kind: pa.DataType) -> pa.Array | None
     if pa.types.is_decimal(kind) and any(_beyond_floats(level) for level in levels):
         numbers = [_decimal(level) for level in levels]
         limit = Decimal(10) ** (kind.precision - kind.scale)
-        fits = (n if n is not None and abs(n) < limit and n == round(n, kind.scale) else None for n in numbers)
+        fits = (n if n is not None and n.copy_abs() < limit and _digits_after(n) <= kind.scale else None for n in numbers)
         return pa.array(list(fits), kind)
     return None
 
@@ -192,6 +192,11 @@ def _decimal(level: Scalar) -> Decimal | None:
     except InvalidOperation:
         return None
     return number if number.is_finite() else None
+
+
+def _digits_after(number: Decimal) -> int:
+    exponent = number.as_tuple().exponent
+    return -exponent if isinstance(exponent, int) else 0
 
 
 def _beyond_floats(level: Scalar) -> bool:

@@ -41,7 +41,7 @@ def _at(plan: Plan, path: Path) -> list[Dataset]:
 
 
 def _table(plan: Plan, path: Path) -> Dataset:
-    """A table with its columns; of a damaged file only the hash, since the stage that reads it will say what is wrong."""
+    """A table with its columns; of a damaged file only the hash, since the stage that reads it says what is wrong."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

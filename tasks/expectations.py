@@ -260,9 +260,12 @@ def _seconds(column: Column | None, cells: pa.ChunkedArray) -> Any:
 
 
 READERS = {
-    "number": _numbers, "null": _numbers,
-    "timestamp": _moments, "date": _moments,
-    "time": _seconds, "duration": _seconds,
+    "number": _numbers,
+    "null": _numbers,
+    "timestamp": _moments,
+    "date": _moments,
+    "time": _seconds,
+    "duration": _seconds,
 }
 
 

@@ -41,7 +41,10 @@ def _releases(plan: Plan) -> list[str]:
 def _column(plan: Plan, column: Column) -> dict[str, Any]:
     """What the schema says of a column, and what the newest release did with it."""
     said: dict[str, Any] = {
-        "column": column.name, "kind": str(column.kind), "role": str(column.role), "type": column.dtype,
+        "column": column.name,
+        "kind": str(column.kind),
+        "role": str(column.role),
+        "type": column.dtype,
         "what happens to it": treatment(column, plan.schema.k),
     }
     newest = latest(plan.workspace, plan.spec.name)

@@ -11,7 +11,11 @@ from models.spec import Spec
 from tasks import sources
 
 CATALOGS: tuple[Catalog[Any], ...] = (
-    sources.catalog, partitioners.catalog, generators.catalog, joins.catalog, measures.catalog,
+    sources.catalog,
+    partitioners.catalog,
+    generators.catalog,
+    joins.catalog,
+    measures.catalog,
 )
 
 

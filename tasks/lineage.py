@@ -62,8 +62,13 @@ class Dataset:
 
 
 def emit(
-    run: Run, stage: str, what: What, *,
-    inputs: Sequence[Dataset] = (), outputs: Sequence[Dataset] = (), error: BaseException | None = None,
+    run: Run,
+    stage: str,
+    what: What,
+    *,
+    inputs: Sequence[Dataset] = (),
+    outputs: Sequence[Dataset] = (),
+    error: BaseException | None = None,
 ) -> None:
     """Tell that a stage began, completed or failed. A collector that does not answer is logged, and stops nothing."""
     from openlineage.client.transport.file import FileConfig, FileTransport
@@ -98,8 +103,12 @@ def _send(event: RunEvent) -> None:
 
 
 def _event(
-    run: Run, stage: str, what: What,
-    inputs: Sequence[Dataset], outputs: Sequence[Dataset], error: BaseException | None,
+    run: Run,
+    stage: str,
+    what: What,
+    inputs: Sequence[Dataset],
+    outputs: Sequence[Dataset],
+    error: BaseException | None,
 ) -> RunEvent:
     from openlineage.client import event_v2 as ol
     from openlineage.client.facet_v2 import error_message_run, job_type_job, parent_run

@@ -75,9 +75,13 @@ def remarks(found: Partition) -> list[str]:
         return [found.reason]
     said = [found.reason, f"Association between parts over within parts: {found.ratio:.2f}."]
     if found.ratio > STRONG:
-        said.append("Warning: more association lies between the parts than within them. No join recovers all of it; "
-                    "use fewer parts, or 'partition: {kind: clustered}', which keeps dependent columns together.")
+        said.append(
+            "Warning: more association lies between the parts than within them. No join recovers all of it; "
+            "use fewer parts, or 'partition: {kind: clustered}', which keeps dependent columns together."
+        )
     elif found.ratio < WEAK:
-        said.append("Little association lies between the parts: a validator has too little to go by here, "
-                    "and 'join: shuffled' loses little.")
+        said.append(
+            "Little association lies between the parts: a validator has too little to go by here, "
+            "and 'join: shuffled' loses little."
+        )
     return said

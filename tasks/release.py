@@ -1,8 +1,8 @@
 """Publishing: a folder that appears whole or not at all, and its verification.
 
-    data/released/<name>/v1/   synthetic.parquet  synthetic.csv  schema.yaml  README.md
-                               audit.html  audit.json  audit.md  manifest.json  manifest.sha256
-    data/released/<name>/index.jsonl   one line per version, each with the SHA-256 of the line before
+data/released/<name>/v1/   synthetic.parquet  synthetic.csv  schema.yaml  README.md
+                           audit.html  audit.json  audit.md  manifest.json  manifest.sha256
+data/released/<name>/index.jsonl   one line per version, each with the SHA-256 of the line before
 """
 
 from __future__ import annotations
@@ -73,8 +73,11 @@ def release(job: Job) -> Release:
 def refusal(plan: Plan, audit: dict[str, Any]) -> Fault:
     """Why nothing was published, and where the owner reads more."""
     report = plan.workspace.withheld / plan.spec.name / "audit.html"
-    return Fault(plan.spec.name, f"verdict '{audit['verdict']}': {audit['reason']}",
-                 f"read {report.relative_to(plan.workspace.root)}; no table was published")
+    return Fault(
+        plan.spec.name,
+        f"verdict '{audit['verdict']}': {audit['reason']}",
+        f"read {report.relative_to(plan.workspace.root)}; no table was published",
+    )
 
 
 def tag(job: Job) -> None:

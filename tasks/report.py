@@ -71,16 +71,33 @@ def render_json(report: Report) -> str:
 
 def render_html(report: Report) -> str:
     return render(
-        "report.html.j2", said=_said(report), groups=_groups(report.audit), meaning=MEANING[report.audit.verdict],
-        cannot_say=CANNOT_SAY, sources=_sources(report.audit), maps=_maps(report.portrait), say=_say, picture=_picture,
-        outline=_outline, percent=_percent, plain=_plain, sentence=_sentence,
+        "report.html.j2",
+        said=_said(report),
+        groups=_groups(report.audit),
+        meaning=MEANING[report.audit.verdict],
+        cannot_say=CANNOT_SAY,
+        sources=_sources(report.audit),
+        maps=_maps(report.portrait),
+        say=_say,
+        picture=_picture,
+        outline=_outline,
+        percent=_percent,
+        plain=_plain,
+        sentence=_sentence,
     )
 
 
 def render_markdown(report: Report) -> str:
     return render(
-        "report.md.j2", said=_said(report), groups=_groups(report.audit), meaning=MEANING[report.audit.verdict],
-        cannot_say=CANNOT_SAY, say=_say, cell=_cell, plain=_plain, sentence=_sentence,
+        "report.md.j2",
+        said=_said(report),
+        groups=_groups(report.audit),
+        meaning=MEANING[report.audit.verdict],
+        cannot_say=CANNOT_SAY,
+        say=_say,
+        cell=_cell,
+        plain=_plain,
+        sentence=_sentence,
     )
 
 
@@ -130,16 +147,27 @@ def _published(finding: Finding) -> dict[str, Any]:
     low, high = (finding.interval.low, finding.interval.high) if finding.interval else (None, None)
     figures = {
         "shown": finding.estimate if finding.observed is None else finding.observed,
-        "control": finding.control, "baseline": finding.baseline,
-        "estimate": finding.estimate, "low": low, "high": high, "limit": finding.limit,
+        "control": finding.control,
+        "baseline": finding.baseline,
+        "estimate": finding.estimate,
+        "low": low,
+        "high": high,
+        "limit": finding.limit,
     }
     return {
-        "measure": finding.measure, "group": str(finding.group), "name": finding.name, "where": finding.where,
-        "title": finding.title, "question": finding.question, "unit": str(finding.unit),
+        "measure": finding.measure,
+        "group": str(finding.group),
+        "name": finding.name,
+        "where": finding.where,
+        "title": finding.title,
+        "question": finding.question,
+        "unit": str(finding.unit),
         **{name: _rounded(value, finding.unit.decimals) for name, value in figures.items()},
-        "excess": finding.observed is not None, "n": finding.n,
+        "excess": finding.observed is not None,
+        "n": finding.n,
         "verdict": None if finding.verdict is None else str(finding.verdict),
-        "remark": finding.remark, "source": finding.source,
+        "remark": finding.remark,
+        "source": finding.source,
     }
 
 

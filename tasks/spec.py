@@ -41,13 +41,21 @@ def load(path: Path) -> Plan:
     faults: list[Fault] = []
     spec = _or_faults(lambda: parse_spec(said), faults)
     source = _or_faults(lambda: sources.catalog.build(said["source"]), faults) if "source" in said else None
-    schema = _or_faults(lambda: _schema(path.parent / said["schema"]), faults) if isinstance(said.get("schema"), str) else None
+    schema = (
+        _or_faults(lambda: _schema(path.parent / said["schema"]), faults)
+        if isinstance(said.get("schema"), str)
+        else None
+    )
     if schema:
         faults.extend(_unknown_types(schema))
     if spec and schema:
         faults.extend(faults_between(spec, schema))
     if spec and spec.expectations and not (path.parent / spec.expectations).is_file():
-        faults.append(Fault("expectations", f"no file '{spec.expectations}' beside the spec", "correct the path or remove the key"))
+        faults.append(
+            Fault(
+                "expectations", f"no file '{spec.expectations}' beside the spec", "correct the path or remove the key"
+            )
+        )
     if faults or spec is None or schema is None or source is None:
         raise SpecError(faults)
     return Plan(path, spec, schema, source.below(path.parent), Workspace(path.parent.resolve()))
@@ -81,7 +89,7 @@ def _schema(path: Path) -> Schema:
 
 
 def load_all(paths: Sequence[Path]) -> list[Plan]:
-    """The plans of several specs. Raises SpecError with the faults of all of them, and for a name that two of them have."""
+    """The plans of several specs. Raises SpecError with the faults of all, and for a name that two of them have."""
     found, faults = list[Plan](), list[Fault]()
     for path in paths:
         try:
@@ -90,7 +98,11 @@ def load_all(paths: Sequence[Path]) -> list[Plan]:
             faults += [Fault(f"{path}: {fault.where}", fault.found, fault.remedy) for fault in error.faults]
     times = Counter(plan.spec.name for plan in found)
     faults += [
-        Fault(f"{plan.path}: name", f"'{plan.spec.name}' is the name of {times[plan.spec.name]} of these specs", "give each its own")
+        Fault(
+            f"{plan.path}: name",
+            f"'{plan.spec.name}' is the name of {times[plan.spec.name]} of these specs",
+            "give each its own",
+        )
         for plan in found
         if times[plan.spec.name] > 1
     ]

@@ -88,7 +88,9 @@ def _work(stage: Stage, job: Job, key: str) -> None:
     versions.blind(stage.writes(workspace), workspace)
     if isinstance(job.versions, Versions):
         job.versions.record(stage)
-    write_json({"key": key, "outputs": _hashes(stage.writes(workspace), workspace)}, workspace.records / f"{stage.name}.json")
+    write_json(
+        {"key": key, "outputs": _hashes(stage.writes(workspace), workspace)}, workspace.records / f"{stage.name}.json"
+    )
 
 
 def job_for(path: Path, each: Each, run: UUID) -> Job:
@@ -107,7 +109,9 @@ class Told:
     def __enter__(self) -> None:
         emit(self.job.run, self.stage.name, "START", inputs=self._inputs())
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if error is not None:
             emit(self.job.run, self.stage.name, "FAIL", inputs=self._inputs(), error=error)
             return
@@ -133,11 +137,15 @@ class Sealed:
     def __enter__(self) -> None:
         return None
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if not isinstance(error, Exception) or isinstance(error, ParquetryError):
             return
         if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-            raise StateError(Fault(self.stage, "the disk is full", "free some space and run again; finished stages are kept")) from None
+            raise StateError(
+                Fault(self.stage, "the disk is full", "free some space and run again; finished stages are kept")
+            ) from None
         raise InternalError(Fault(self.stage, f"{type(error).__name__} {place_of(error)}", self._kept(error))) from None
 
     def _kept(self, error: Exception) -> str:
@@ -160,21 +168,29 @@ def is_fresh(stage: Stage, job: Job, key: str) -> bool:
     except StateError:
         return False
     outputs = stage.writes(workspace)
-    return record.get("key") == key and all(path.exists() for path in outputs) and record.get("outputs") == _hashes(outputs, workspace)
+    return (
+        record.get("key") == key
+        and all(path.exists() for path in outputs)
+        and record.get("outputs") == _hashes(outputs, workspace)
+    )
 
 
 def fingerprint(stage: Stage, job: Job) -> str:
     """SHA-256 over all that the result of ``stage`` depends on, the code included."""
     plan = job.plan
-    return hashlib.sha256(canonical({
-        "stage": stage.name,
-        "sections": {name: plan.spec.section(name) for name in stage.sections},
-        "schema": schema_digest(plan),
-        "reads": _hashes(stage.reads(plan.workspace), plan.workspace),
-        "outside": stage.outside(job),
-        "seed": plan.workspace.seed().commitment(),
-        "code": code_digest(),
-    })).hexdigest()
+    return hashlib.sha256(
+        canonical(
+            {
+                "stage": stage.name,
+                "sections": {name: plan.spec.section(name) for name in stage.sections},
+                "schema": schema_digest(plan),
+                "reads": _hashes(stage.reads(plan.workspace), plan.workspace),
+                "outside": stage.outside(job),
+                "seed": plan.workspace.seed().commitment(),
+                "code": code_digest(),
+            }
+        )
+    ).hexdigest()
 
 
 def schema_digest(plan: Plan) -> str:
@@ -184,10 +200,14 @@ def schema_digest(plan: Plan) -> str:
 
 @cache
 def code_digest() -> str:
-    """SHA-256 of the Python files and templates that make releases: after a change of code nothing is taken for fresh."""
+    """SHA-256 of the files of code that make releases: after a change of code nothing is taken for fresh."""
     root = Path(__file__).parent.parent
-    files = sorted(path for room in ("models", "tasks") for path in (root / room).rglob("*") if path.suffix in {".py", ".j2"})
-    return hashlib.sha256("\n".join(f"{path.relative_to(root).as_posix()} {sha256_of(path)}" for path in files).encode()).hexdigest()
+    files = sorted(
+        path for room in ("models", "tasks") for path in (root / room).rglob("*") if path.suffix in {".py", ".j2"}
+    )
+    return hashlib.sha256(
+        "\n".join(f"{path.relative_to(root).as_posix()} {sha256_of(path)}" for path in files).encode()
+    ).hexdigest()
 
 
 def _hashes(paths: tuple[Path, ...], workspace: Workspace) -> dict[str, str]:

@@ -50,7 +50,7 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def whole_folder(path: Path, *, replace: bool) -> Iterator[Path]:
-    """The same for a folder. Without ``replace`` an existing folder is an error: what is published is never overwritten."""
+    """The same for a folder. Without ``replace`` a folder that exists is an error: nothing published is overwritten."""
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.part")
     beside.mkdir()
@@ -77,7 +77,11 @@ def sweep(folder: Path) -> None:
 def sha256_of(path: Path) -> str:
     """SHA-256 of a file's bytes, or of the names and hashes of all files below a folder."""
     if path.is_dir():
-        listing = [f"{file.relative_to(path).as_posix()} {sha256_of(file)}" for file in sorted(path.rglob("*")) if file.is_file()]
+        listing = [
+            f"{file.relative_to(path).as_posix()} {sha256_of(file)}"
+            for file in sorted(path.rglob("*"))
+            if file.is_file()
+        ]
         return hashlib.sha256("\n".join(listing).encode()).hexdigest()
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
@@ -87,7 +91,10 @@ def write_table(table: pa.Table, path: Path, facts: Mapping[str, str] | None = N
     """A table as Parquet (zstd). ``facts`` go into the file's own metadata."""
     import pyarrow.parquet as pq
 
-    metadata = {**(table.schema.metadata or {}), **{key.encode(): value.encode() for key, value in (facts or {}).items()}}
+    metadata = {
+        **(table.schema.metadata or {}),
+        **{key.encode(): value.encode() for key, value in (facts or {}).items()},
+    }
     with whole_file(path) as beside:
         pq.write_table(table.replace_schema_metadata(metadata), beside, compression="zstd")
     return Artifact(path, sha256_of(path), table.num_rows, tuple(table.column_names))
@@ -108,7 +115,9 @@ def read_table(path: Path) -> pa.Table:
 
 def canonical(value: Any) -> bytes:
     """JSON with sorted keys and no spare spaces, UTF-8, one line end: the same value has the same bytes."""
-    return (json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False) + "\n").encode()
+    return (
+        json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False) + "\n"
+    ).encode()
 
 
 def write_json(value: Any, path: Path) -> Artifact:
@@ -128,9 +137,8 @@ def read_json(path: Path) -> Any:
 
 def write_state(state: State, folder: Path) -> Artifact:
     """A fitted state as ``state.json`` and ``arrays.safetensors`` in ``folder``, replaced as a whole."""
-    from safetensors.numpy import save_file
-
     import numpy as np
+    from safetensors.numpy import save_file
 
     with whole_folder(folder, replace=True) as beside:
         arrays = {name: np.ascontiguousarray(array) for name, array in state.arrays.items()}
@@ -149,5 +157,7 @@ def read_state(folder: Path) -> State:
     try:
         arrays = load_file(folder / "arrays.safetensors")
     except (SafetensorError, OSError):
-        raise StateError(Fault(str(folder), "its arrays are missing or cut short", "run the train stage again")) from None
+        raise StateError(
+            Fault(str(folder), "its arrays are missing or cut short", "run the train stage again")
+        ) from None
     return State(said["kind"], said["version"], said["facts"], arrays)

@@ -23,9 +23,17 @@ from tasks.expectations import ensure, validate
 from tasks.spec import Plan, load
 from tasks.step import Job, Sealed, code_digest, schema_digest
 from tasks.store import (
-    canonical, read_json, read_state, read_table, sha256_of, whole_file, whole_folder, write_json, write_state, write_table,
+    canonical,
+    read_json,
+    read_state,
+    read_table,
+    sha256_of,
+    whole_file,
+    whole_folder,
+    write_json,
+    write_state,
+    write_table,
 )
-
 
 log = logging.getLogger("parquetry")
 
@@ -81,7 +89,10 @@ def fit(work: PartWork) -> None:
     with Sealed(f"train-{part.name}", plan.workspace.secret):
         sampler = fit_part(training_rows(plan), part, plan.spec.generator_of(part.name), plan.workspace.seed())
     write_state(sampler.state(), plan.workspace.sampler(part.name))
-    write_json({"key": _part_key(plan, part), "sha256": sha256_of(plan.workspace.sampler(part.name))}, _part_record(plan, part.name))
+    write_json(
+        {"key": _part_key(plan, part), "sha256": sha256_of(plan.workspace.sampler(part.name))},
+        _part_record(plan, part.name),
+    )
 
 
 @dataclass(frozen=True)
@@ -121,16 +132,31 @@ def join(job: Job) -> None:
     finally:
         shutil.rmtree(pools, ignore_errors=True)
     if not len(joined.table):
-        raise SynthesisError(Fault("join", f"0 of {n:,} rows were joined from {joined.proposed:,} proposed",
-                                   "lower the threshold's floor, raise the iteration limit, or choose another join"))
+        raise SynthesisError(
+            Fault(
+                "join",
+                f"0 of {n:,} rows were joined from {joined.proposed:,} proposed",
+                "lower the threshold's floor, raise the iteration limit, or choose another join",
+            )
+        )
     log.info("%s of %s proposed rows accepted", f"{joined.accepted:,}", f"{joined.proposed:,}")
     table = decode(joined.table, plan.schema, plan.workspace.seed().child("identifiers"))
     validation = validate(table, plan.schema, plan.expectations, released=True)
     ensure(validation)
     with whole_folder(plan.workspace.joined, replace=True) as beside:
         write_table(table, beside / "synthetic.parquet")
-        write_json({"asked": n, "rows": len(joined.table), "shortfall": joined.shortfall, "proposed": joined.proposed,
-                    "accepted": joined.accepted, "facts": joined.facts, "training": digest(train_rows)}, beside / "join.json")
+        write_json(
+            {
+                "asked": n,
+                "rows": len(joined.table),
+                "shortfall": joined.shortfall,
+                "proposed": joined.proposed,
+                "accepted": joined.accepted,
+                "facts": joined.facts,
+                "training": digest(train_rows),
+            },
+            beside / "join.json",
+        )
         write_json(validation.model_dump(mode="json"), beside / "validation.json")
 
 
@@ -163,10 +189,18 @@ def _part_record(plan: Plan, part: str) -> Path:
 def _part_key(plan: Plan, part: Part) -> str:
     """All that one part's sampler depends on."""
     generator = plan.spec.generator_of(part.name)
-    return hashlib.sha256(canonical({
-        "part": part.model_dump(mode="json"), "generator": generator.model_dump(mode="json"), "schema": schema_digest(plan),
-        "train": sha256_of(plan.workspace.train), "seed": plan.workspace.seed().commitment(), "code": code_digest(),
-    })).hexdigest()
+    return hashlib.sha256(
+        canonical(
+            {
+                "part": part.model_dump(mode="json"),
+                "generator": generator.model_dump(mode="json"),
+                "schema": schema_digest(plan),
+                "train": sha256_of(plan.workspace.train),
+                "seed": plan.workspace.seed().commitment(),
+                "code": code_digest(),
+            }
+        )
+    ).hexdigest()
 
 
 def _trained(plan: Plan, part: Part) -> bool:

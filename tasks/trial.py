@@ -30,8 +30,14 @@ WARNING = "NOT AUDITED: this table was made for trying things and may hold real 
 
 
 def synthesize(
-    frame: pd.DataFrame, *, generator: str = "cart", parts: int = 1, join: str = "shuffled",
-    rows: int | None = None, seed: int | None = None, k: int = 10,
+    frame: pd.DataFrame,
+    *,
+    generator: str = "cart",
+    parts: int = 1,
+    join: str = "shuffled",
+    rows: int | None = None,
+    seed: int | None = None,
+    k: int = 10,
 ) -> pd.DataFrame:
     """A synthetic DataFrame with the columns and dtypes of ``frame``; nothing is audited.
 
@@ -44,8 +50,15 @@ def synthesize(
 
 
 def synthesize_file(
-    source: Path, target: Path, *, spec: Path | None, generator: str, parts: int, join: str,
-    rows: int | None, seed: int | None,
+    source: Path,
+    target: Path,
+    *,
+    spec: Path | None,
+    generator: str,
+    parts: int,
+    join: str,
+    rows: int | None,
+    seed: int | None,
 ) -> int:
     """The same for files; the number of rows written. The warning goes into the Parquet metadata."""
     _ensure_writable(target, source)

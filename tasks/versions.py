@@ -45,14 +45,27 @@ PUBLIC_FILES = (".gitignore", ".gitkeep", "README.md")
 PUBLIC_DVC = ("config", ".gitignore")
 
 IGNORED = (
-    "/data/raw/", "/data/interim/", "/data/released/", "/data/withheld/", "/data/lineage/", "/data/secret/",
-    "/data/vault/", "/data/warehouse/", "/data/.lock",
+    "/data/raw/",
+    "/data/interim/",
+    "/data/released/",
+    "/data/withheld/",
+    "/data/lineage/",
+    "/data/secret/",
+    "/data/vault/",
+    "/data/warehouse/",
+    "/data/.lock",
 )
 
 CODE = ("flows", "tasks", "models", "pyproject.toml")
 REPOSITORY_VARIABLES = (
-    "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX",
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_NAMESPACE",
+    "GIT_PREFIX",
 )
 NOBODY = {"NAME": "Parquetry", "EMAIL": "parquetry@localhost"}
 """Who makes the commit of a release where git does not know who works here."""
@@ -333,8 +346,12 @@ class Versions:
         _git(self.root, "tag", "--annotate", "--no-sign", "-m", message, tag, commit, env=identity)
 
     def _identity(self) -> dict[str, str]:
-        return {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in NOBODY.items()
-                if f"GIT_{role}_{key}" not in os.environ and _asked(self.root, "config", f"user.{key.lower()}") is None}
+        return {
+            f"GIT_{role}_{key}": value
+            for role in ("AUTHOR", "COMMITTER")
+            for key, value in NOBODY.items()
+            if f"GIT_{role}_{key}" not in os.environ and _asked(self.root, "config", f"user.{key.lower()}") is None
+        }
 
     def push(self, remote: str) -> int:
         """Send the present version's files to a DVC remote; how many were new there.

@@ -99,7 +99,9 @@ class Workspace:
         try:
             return Seed(bytes.fromhex(path.read_text().strip()))
         except ValueError:
-            raise StateError(Fault(str(path), "is not 64 hexadecimal digits", "restore it, or remove it for a new seed")) from None
+            raise StateError(
+                Fault(str(path), "is not 64 hexadecimal digits", "restore it, or remove it for a new seed")
+            ) from None
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -115,8 +117,13 @@ class Workspace:
             except BlockingIOError:
                 lock.seek(0)
                 holder = lock.read().strip() or "unknown"
-                raise BusyError(Fault(str(self.root), f"another run holds this workspace (process {holder})",
-                                      "wait until it has ended, then run again")) from None
+                raise BusyError(
+                    Fault(
+                        str(self.root),
+                        f"another run holds this workspace (process {holder})",
+                        "wait until it has ended, then run again",
+                    )
+                ) from None
             lock.truncate(0)
             lock.write(str(os.getpid()))
             lock.flush()
@@ -132,6 +139,13 @@ class Workspace:
         """Nobody but the owner may look into folders that hold rows, models, or hashes of them."""
         for folder in (self.raw, self.records.parent):
             folder.mkdir(parents=True, exist_ok=True)
-        for folder in (self.raw, self.records.parent, self.lineage, self.withheld, self.data / "vault", self.root / ".dvc" / "cache"):
+        for folder in (
+            self.raw,
+            self.records.parent,
+            self.lineage,
+            self.withheld,
+            self.data / "vault",
+            self.root / ".dvc" / "cache",
+        ):
             if folder.is_dir():
                 folder.chmod(0o700)

@@ -1,7 +1,7 @@
 """YAML with the scalars of version 1.2, read and written alike.
 
-In YAML 1.1, which the library speaks by itself, a level called ``No`` is a boolean, ``07:30`` and ``08`` are numbers, and
-what is written without quotes may come back as something else.
+In YAML 1.1, which the library speaks by itself, a level called ``No`` is a boolean, ``07:30`` is a number, and what is
+written without quotes may come back as something else.
 """
 
 from __future__ import annotations
@@ -18,7 +18,11 @@ SCALARS = (
     ("bool", r"^(?:true|True|TRUE|false|False|FALSE)$", "tTfF"),
     ("null", r"^(?:~|null|Null|NULL|)$", ["~", "n", "N", ""]),
     ("int", r"^[-+]?(?:0|[1-9][0-9]*)$", "-+0123456789"),
-    ("float", r"^[-+]?(?:\.[0-9]+|[0-9]+\.[0-9]*)(?:[eE][-+]?[0-9]+)?$|^[-+]?[0-9]+[eE][-+]?[0-9]+$|^[-+]?\.(?:inf|nan)$", "-+.0123456789"),
+    (
+        "float",
+        r"^[-+]?(?:\.[0-9]+|[0-9]+\.[0-9]*)(?:[eE][-+]?[0-9]+)?$|^[-+]?[0-9]+[eE][-+]?[0-9]+$|^[-+]?\.(?:inf|nan)$",
+        "-+.0123456789",
+    ),
 )
 
 
@@ -33,7 +37,9 @@ class _Loader(yaml.SafeLoader):
         keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
         for place, key in enumerate(keys):
             if key in keys[:place]:
-                raise _WrittenTwiceError(problem=f"the key '{key}' is written twice", problem_mark=node.value[place][0].start_mark)
+                raise _WrittenTwiceError(
+                    problem=f"the key '{key}' is written twice", problem_mark=node.value[place][0].start_mark
+                )
         return super().construct_mapping(node, deep)
 
 
@@ -58,7 +64,7 @@ _Dumper.add_representer(str, _text)
 def read_yaml(path: Path, remedy: str) -> dict[str, Any]:
     """The mapping in a YAML file. Raises SpecError, with line and column where it cannot be read."""
     try:
-        said = yaml.load(path.read_bytes(), Loader=_Loader)  # noqa: S506 (a SafeLoader)
+        said = yaml.load(path.read_bytes(), Loader=_Loader)
     except OSError as error:
         raise SpecError(Fault(str(path), (error.strerror or "cannot be read").lower(), remedy)) from None
     except yaml.YAMLError as error:

@@ -18,7 +18,14 @@ def environment(home: Path, **more: str) -> dict[str, str]:
     """Variables for a process that shares nothing with the person who runs the tests but PATH and the like."""
     kept = ("PATH", "LANG", "LD_LIBRARY_PATH", "TMPDIR")
     found = {name: os.environ[name] for name in kept if name in os.environ}
-    return {**found, "HOME": str(home), "PREFECT_HOME": str(home / "prefect"), "PYTHONPATH": str(PROJECT), "COLUMNS": "200", **more}
+    return {
+        **found,
+        "HOME": str(home),
+        "PREFECT_HOME": str(home / "prefect"),
+        "PYTHONPATH": str(PROJECT),
+        "COLUMNS": "200",
+        **more,
+    }
 
 
 @dataclass(frozen=True)
@@ -30,7 +37,14 @@ class CommandLine:
 
     def start(self, *words: object, **more) -> subprocess.Popen[str]:
         command = [sys.executable, "-m", "flows", *map(str, words)]
-        said = {"cwd": self.home, "env": self.variables, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **more}
+        said = {
+            "cwd": self.home,
+            "env": self.variables,
+            "stdout": subprocess.PIPE,
+            "stderr": subprocess.PIPE,
+            "text": True,
+            **more,
+        }
         return subprocess.Popen(command, **said)
 
     def __call__(self, *words: object, timeout: float = 300) -> subprocess.CompletedProcess[str]:
@@ -69,7 +83,9 @@ class Server:
         return self.ask("/task_runs/filter", {"flow_runs": {"id": {"any_": [run["id"] for run in runs]}}})
 
     def logs(self, *runs: dict) -> list[dict]:
-        return self.ask("/logs/filter", {"logs": {"flow_run_id": {"any_": [run["id"] for run in runs]}}, "sort": "TIMESTAMP_ASC"})
+        return self.ask(
+            "/logs/filter", {"logs": {"flow_run_id": {"any_": [run["id"] for run in runs]}}, "sort": "TIMESTAMP_ASC"}
+        )
 
     def stored(self) -> bytes:
         """All that the server has written: its database, and whatever else lies in its folder."""

@@ -52,8 +52,14 @@ def ran(spec: Path, point: str | None) -> int:
 def files(root: Path) -> dict[str, str]:
     """The SHA-256 of every file below data/ and of dvc.lock, without the events of lineage, which tell of times."""
     found = [root / "dvc.lock", *(root / "data").rglob("*")]
-    named = {path.relative_to(root).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in found if path.is_file()}
-    return {name: digest for name, digest in sorted(named.items()) if not name.startswith(("data/lineage/", "data/.lock"))}
+    named = {
+        path.relative_to(root).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in found
+        if path.is_file()
+    }
+    return {
+        name: digest for name, digest in sorted(named.items()) if not name.startswith(("data/lineage/", "data/.lock"))
+    }
 
 
 def tags(root: Path) -> list[str]:
@@ -68,7 +74,10 @@ def main(workspace: Path, into: Path, points: list[str]) -> None:
             ended, again = ran(root / "spec.yaml", point), ran(root / "spec.yaml", None)
         else:  # what it imports, every child then has
             ended, again = 0, min(0, len(run_stages(root / "spec.yaml", here)))
-        print(json.dumps({"point": point, "ended": ended, "again": again, "files": files(root), "tags": tags(root)}), flush=True)
+        print(
+            json.dumps({"point": point, "ended": ended, "again": again, "files": files(root), "tags": tags(root)}),
+            flush=True,
+        )
         shutil.rmtree(root)
 
 

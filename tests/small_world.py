@@ -6,6 +6,7 @@ from uuid import uuid4
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+
 from tasks.parallel import Crew
 from tasks.spec import load
 from tasks.stages import STAGES
@@ -21,10 +22,23 @@ SCHEMA = {
         {"name": "person", "kind": "identifier", "role": "identifier", "dtype": "string", "format": "P-#####"},
         {"name": "age", "kind": "integer", "role": "quasi-identifier", "dtype": "int64", "bounds": [10, 100]},
         {"name": "sex", "kind": "categorical", "role": "quasi-identifier", "dtype": "string", "levels": ["f", "m"]},
-        {"name": "income", "kind": "continuous", "role": "sensitive", "dtype": "double", "nullable": True,
-         "bounds": [0, 100_000], "decimals": 0},
+        {
+            "name": "income",
+            "kind": "continuous",
+            "role": "sensitive",
+            "dtype": "double",
+            "nullable": True,
+            "bounds": [0, 100_000],
+            "decimals": 0,
+        },
         {"name": "smoker", "kind": "boolean", "dtype": "bool"},
-        {"name": "visit", "kind": "date", "dtype": "date32[day]", "resolution": "day", "bounds": ["2020-01-01", "2021-12-31"]},
+        {
+            "name": "visit",
+            "kind": "date",
+            "dtype": "date32[day]",
+            "resolution": "day",
+            "bounds": ["2020-01-01", "2021-12-31"],
+        },
     ],
 }
 SPEC = {
@@ -35,7 +49,10 @@ SPEC = {
     "partition": {"kind": "given", "parts": {"money": ["age", "income"], "habits": ["sex", "smoker", "visit"]}},
     "generator": "marginal",
     "join": "shuffled",
-    "audit": {"membership": {"closer": 0.8, "attack": 0.8}, "copies": {"whole": {"exact": 0.01, "near": 0.2}, "parts": {"exact": None, "near": None}}},
+    "audit": {
+        "membership": {"closer": 0.8, "attack": 0.8},
+        "copies": {"whole": {"exact": 0.01, "near": 0.2}, "parts": {"exact": None, "near": None}},
+    },
 }
 
 
@@ -48,14 +65,16 @@ def people(rows=600, seed=0):
     income[0] = CANARY_INCOME
     income_or_gap = [None if gap else value for gap, value in zip(rng.random(rows) < 0.1, income, strict=True)]
     income_or_gap[0] = CANARY_INCOME
-    return pa.table({
-        "person": [f"{CANARY_NAME}{number:04d}" for number in range(rows)],
-        "age": age,
-        "sex": sex,
-        "income": pa.array(income_or_gap, pa.float64()),
-        "smoker": rng.random(rows) < np.where(sex == "m", 0.4, 0.2),
-        "visit": pa.array((18_262 + rng.integers(0, 700, rows)).astype("int32"), pa.date32()),
-    })
+    return pa.table(
+        {
+            "person": [f"{CANARY_NAME}{number:04d}" for number in range(rows)],
+            "age": age,
+            "sex": sex,
+            "income": pa.array(income_or_gap, pa.float64()),
+            "smoker": rng.random(rows) < np.where(sex == "m", 0.4, 0.2),
+            "visit": pa.array((18_262 + rng.integers(0, 700, rows)).astype("int32"), pa.date32()),
+        }
+    )
 
 
 def write_workspace(folder: Path, *, table=None, schema=SCHEMA, **spec) -> Path:

@@ -58,8 +58,14 @@ def test_every_numpy_file_is_read_without_pickle(module):
 
 @pytest.mark.parametrize("module", MODULES, ids=name_of)
 def test_no_function_is_longer_than_a_screen(module):
-    functions = [node for node in ast.walk(tree_of(module)) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
-    assert not [f"{node.name}: {node.end_lineno - node.lineno + 1} lines" for node in functions if node.end_lineno - node.lineno >= 60]
+    functions = [
+        node for node in ast.walk(tree_of(module)) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    ]
+    assert not [
+        f"{node.name}: {node.end_lineno - node.lineno + 1} lines"
+        for node in functions
+        if node.end_lineno - node.lineno >= 60
+    ]
 
 
 @pytest.mark.parametrize("module", MODULES, ids=name_of)
@@ -99,7 +105,10 @@ def test_the_readme_lists_the_commands_that_there_are():
 
 
 def test_the_readme_names_the_rooms_of_the_tree():
-    top = {path.name for path in ROOT.iterdir() if not path.name.startswith(".")} - {"__pycache__", "parquetry.egg-info"}
+    top = {path.name for path in ROOT.iterdir() if not path.name.startswith(".")} - {
+        "__pycache__",
+        "parquetry.egg-info",
+    }
     for name in ("flows", "tasks", "models", "data", "tests", "dvc.yaml", "spec.yaml", "Makefile"):
         assert name in top
         assert name in readme().split("## The tree\n", 1)[1].split("```")[1]
@@ -114,7 +123,12 @@ def test_python_in_the_readme_runs(tmp_path, monkeypatch):
 
 
 def test_links_in_the_documents_lead_to_files():
-    for document in (ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("data/**/README.md"), ROOT / "CONTRIBUTING.md"):
+    for document in (
+        ROOT / "README.md",
+        *ROOT.glob("docs/**/*.md"),
+        *ROOT.glob("data/**/README.md"),
+        ROOT / "CONTRIBUTING.md",
+    ):
         for link in re.findall(r"\]\(([^)#:]+)\)", document.read_text()):
             assert (document.parent / link).exists(), f"{name_of(document)} links to {link}"
 
@@ -131,7 +145,9 @@ def test_the_example_spec_is_sound_and_dvc_yaml_is_what_it_means():
 def test_the_json_schema_that_editors_read_is_up_to_date():
     from tasks.kinds import spec_json_schema
 
-    assert json.loads((ROOT / "data/schemas/spec.schema.json").read_text()) == json.loads(json.dumps(spec_json_schema()))
+    assert json.loads((ROOT / "data/schemas/spec.schema.json").read_text()) == json.loads(
+        json.dumps(spec_json_schema())
+    )
 
 
 def test_the_demo_data_has_the_hash_that_its_card_states():

@@ -70,8 +70,12 @@ def watched(tmp_path) -> tuple[dict[str, str], Path]:
     log = tmp_path / "watched"
     log.touch()
     return {
-        **environment, "HOME": str(tmp_path / "home"), "PREFECT_HOME": str(tmp_path / "home" / "prefect"),
-        "TERM": "xterm", "PYTHONPATH": f"{tmp_path / 'watch'}:{PROJECT}", "WATCHED": str(log),
+        **environment,
+        "HOME": str(tmp_path / "home"),
+        "PREFECT_HOME": str(tmp_path / "home" / "prefect"),
+        "TERM": "xterm",
+        "PYTHONPATH": f"{tmp_path / 'watch'}:{PROJECT}",
+        "WATCHED": str(log),
     }, log
 
 

@@ -1,4 +1,6 @@
-"""Put a CSV file into a table of a DuckDB file, as a warehouse would have it: ``warehouse.py CSV DUCKDB TABLE``.
+"""Put a CSV file into a table of a DuckDB file, as a warehouse would have it.
+
+    python data/examples/warehouse.py CSV DUCKDB TABLE
 
 Nothing is written when the table already holds the same rows. Beside ``make_nhanes.py`` this is all the Python below ``data``.
 """

@@ -13,7 +13,10 @@ from models.table import Table
 
 
 class Sampler(ABC):
-    """A fitted generator. It holds no training row and no training value: bounds, bins and levels come from the schema."""
+    """A fitted generator. It holds no training row and no training value.
+
+    Bounds, bins and levels come from the schema.
+    """
 
     columns: tuple[Column, ...]
 
@@ -31,7 +34,7 @@ class Sampler(ABC):
 
 
 class Generator(Frozen, ABC):
-    """A generator's settings. Subclasses add ``kind: Literal["<file name>"]``, which comes first, and their own fields."""
+    """A generator's settings. Subclasses add ``kind: Literal["<file name>"]``, first, and their own fields."""
 
     kind: str
 

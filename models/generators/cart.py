@@ -135,9 +135,7 @@ class Cart(Generator):
     sampler = CartSampler
 
     def fit(self, table: Table, seed: Seed) -> CartSampler:
-        codes = tuple(
-            Codes.of(column).shared(table.values[:, j], self.k) for j, column in enumerate(table.columns)
-        )
+        codes = tuple(Codes.of(column).shared(table.values[:, j], self.k) for j, column in enumerate(table.columns))
         coded = [each.encode(table.values[:, j]) for j, each in enumerate(codes)]
         strength = self._strength(table, seed.child("association"))
         order = self._order(table.columns, strength)

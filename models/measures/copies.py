@@ -83,8 +83,15 @@ class Copies(Measure):
         return (closeness.train <= near).astype(np.float64), unseen
 
     def _finding(
-        self, name: str, question: str, counts: Floats, control: Estimate | None, scale: float, view: str,
-        limit: float | None, n: int,
+        self,
+        name: str,
+        question: str,
+        counts: Floats,
+        control: Estimate | None,
+        scale: float,
+        view: str,
+        limit: float | None,
+        n: int,
     ) -> Finding:
         chance = scaled(control, scale) if control else None
         beyond = excess(counts, chance, scale) if chance else None

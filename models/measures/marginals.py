@@ -36,7 +36,10 @@ class Marginals(Measure):
         unseen = column_distances(evidence.train, evidence.holdout)
         at = int(np.argmax(drawn - unseen))
         shared: dict[str, Any] = {
-            "measure": self.kind, "group": Group.FIDELITY, "unit": Unit.SHARE, "n": len(evidence.synthetic),
+            "measure": self.kind,
+            "group": Group.FIDELITY,
+            "unit": Unit.SHARE,
+            "n": len(evidence.synthetic),
             "source": SOURCE,
         }
         known = bool(len(evidence.holdout))

@@ -61,15 +61,28 @@ class Membership(Measure):
             self._finding("Closer to training rows", CLOSER, evidence, closer, usual, self.closer),
             self._finding("Closer to held-out rows", UNSEEN, evidence, _turned(closer), _turned(usual), self.closer),
             *(
-                self._finding("Membership attack", ATTACK, evidence, _attack(closeness),
-                              _usual_attack(evidence, play, others) if view == WHOLE else None, self.attack, view)
+                self._finding(
+                    "Membership attack",
+                    ATTACK,
+                    evidence,
+                    _attack(closeness),
+                    _usual_attack(evidence, play, others) if view == WHOLE else None,
+                    self.attack,
+                    view,
+                )
                 for view, closeness in evidence.closeness.items()
             ),
         )
 
     def _finding(
-        self, name: str, question: str, evidence: Evidence, estimate: Estimate | None, control: Estimate | None,
-        limit: float | None, view: str = WHOLE,
+        self,
+        name: str,
+        question: str,
+        evidence: Evidence,
+        estimate: Estimate | None,
+        control: Estimate | None,
+        limit: float | None,
+        view: str = WHOLE,
     ) -> Finding:
         rows = f"{len(evidence.train):,} training and {len(evidence.holdout):,} held-out rows"
         return Finding(

@@ -77,8 +77,14 @@ class Usefulness(Measure):
         return Interval(low=float(np.quantile(losses, 0.025)), high=float(np.quantile(losses, 0.975)))
 
     def _finding(
-        self, target: str, evidence: Evidence, real: Score | None = None, drawn: Score | None = None,
-        interval: Interval | None = None, *, reason: str = "",
+        self,
+        target: str,
+        evidence: Evidence,
+        real: Score | None = None,
+        drawn: Score | None = None,
+        interval: Interval | None = None,
+        *,
+        reason: str = "",
     ) -> Finding:
         n = real.rows if real else len(evidence.holdout)
         score = real.value(np.ones(n)) if real else None

@@ -81,11 +81,13 @@ def test_two_columns_of_one_name_are_refused():
 
 
 def test_a_schema_knows_which_columns_are_modelled_and_which_are_released():
-    schema = Schema(columns=(
-        column(name="id", kind="identifier", bounds=None, role="identifier"),
-        column(name="age"),
-        column(name="notes", kind="text", bounds=None, include=False),
-    ))
+    schema = Schema(
+        columns=(
+            column(name="id", kind="identifier", bounds=None, role="identifier"),
+            column(name="age"),
+            column(name="notes", kind="text", bounds=None, include=False),
+        )
+    )
     assert [c.name for c in schema.modelled] == ["age"]
     assert [c.name for c in schema.released] == ["id", "age"]
     assert [c.name for c in schema.having(Role.IDENTIFIER)] == ["id"]

@@ -84,7 +84,9 @@ def test_a_cron_line_that_can_be_read(cron):
 
 def test_a_cron_line_or_time_zone_that_cannot_be_read_is_refused_before_a_server_is_asked():
     assert "its minute and month cannot be read" in refusal({**GOOD, "schedule": {"cron": "61 3 * 13 *"}})
-    assert "five fields (minute, hour, day, month, weekday), not 2" in refusal({**GOOD, "schedule": {"cron": "every day"}})
+    assert "five fields (minute, hour, day, month, weekday), not 2" in refusal(
+        {**GOOD, "schedule": {"cron": "every day"}}
+    )
     told = refusal({**GOOD, "schedule": {"interval": 60, "timezone": "Europe/Atlantis"}})
     assert "no time zone is called 'Europe/Atlantis'" in told
 
@@ -119,7 +121,9 @@ def test_a_column_in_two_parts_or_in_none_is_told():
 
 def test_a_generator_for_a_part_that_there_is_not_is_told_with_the_parts_that_there_are():
     two = Schema(columns=(AGE, SEX))
-    assert "generators.al: the partition has no such part (did you mean 'all'?" in faults(two, generators={"al": "cart"})
+    assert "generators.al: the partition has no such part (did you mean 'all'?" in faults(
+        two, generators={"al": "cart"}
+    )
     numbered = {"kind": "clustered", "parts": 2}
     assert "valid: part-1, part-2" in faults(two, partition=numbered, generators={"part-3": "cart"})
     assert faults(two, partition=numbered, generators={"part-2": "cart"}) == ""
@@ -131,7 +135,9 @@ def test_more_parts_than_columns_are_told():
 
 def test_free_text_is_refused_with_advice():
     notes = Column(name="notes", kind="text", dtype="string")
-    assert "notes: free text is not synthesised (leave it out with 'include: false'" in faults(Schema(columns=(AGE, SEX, notes)))
+    assert "notes: free text is not synthesised (leave it out with 'include: false'" in faults(
+        Schema(columns=(AGE, SEX, notes))
+    )
 
 
 def test_a_schema_without_a_modelled_column_is_told():

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import chi2
 
 from models.randomness import Seed
-from models.trees import _spread, ConditionalTree, Growth, Splits, _quantile
+from models.trees import ConditionalTree, Growth, Splits, _quantile, _spread
 from models.trees import grow as grow_chosen
 
 GROWTH = Growth(min_leaf=5, significance=0.01)

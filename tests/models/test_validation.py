@@ -36,10 +36,14 @@ def test_a_release_is_promised_without_the_columns_left_out():
 
 
 def test_a_release_is_promised_to_hold_no_unlisted_level():
-    schema = Schema(columns=(
-        column("refused"), column("emptied", unlisted="missing"), column("renamed", unlisted="other", other="rest"),
-        Column(name="age", kind=Kind.INTEGER, dtype="int64", bounds=(0, 9)),
-    ))
+    schema = Schema(
+        columns=(
+            column("refused"),
+            column("emptied", unlisted="missing"),
+            column("renamed", unlisted="other", other="rest"),
+            Column(name="age", kind=Kind.INTEGER, dtype="int64", bounds=(0, 9)),
+        )
+    )
     levels = {found.name: found.levels for found in promised(schema).columns}
     assert levels == {"refused": ("a", "b"), "emptied": ("a", "b"), "renamed": ("a", "b", "rest"), "age": None}
     assert {found.unlisted for found in promised(schema).columns} == {"refuse"}

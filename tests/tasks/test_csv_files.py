@@ -28,8 +28,10 @@ COLUMNS = {
     "moment": pa.array([0, 1, None, -1]).cast(pa.timestamp("us")),
     "moment with a zone": pa.array([0, 1_600_000_000, None, -1]).cast(pa.timestamp("s", "Europe/Berlin")),
     "nothing": pa.nulls(4),
-    **{f"decimal{bits}": pa.array([Decimal("1.50"), Decimal("-0.05"), None, Decimal(0)], kind)
-       for bits, kind in ((32, pa.decimal32(5, 2)), (128, pa.decimal128(10, 2)), (256, pa.decimal256(50, 2)))},
+    **{
+        f"decimal{bits}": pa.array([Decimal("1.50"), Decimal("-0.05"), None, Decimal(0)], kind)
+        for bits, kind in ((32, pa.decimal32(5, 2)), (128, pa.decimal128(10, 2)), (256, pa.decimal256(50, 2)))
+    },
     **{f"duration in {unit}": pa.array(DURATIONS).cast(pa.duration(unit)) for unit in ("s", "ms", "us", "ns")},
 }
 

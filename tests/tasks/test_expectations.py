@@ -30,21 +30,23 @@ def column(name: str, kind: Kind, dtype: str, **more: object) -> Column:
     return Column(name=name, kind=kind, dtype=dtype, **more)
 
 
-SCHEMA = Schema(columns=(
-    column("id", Kind.IDENTIFIER, "int64", role=Role.IDENTIFIER, unique=True),
-    column("age", Kind.INTEGER, "int64", bounds=(18, 120)),
-    column("pay", Kind.CONTINUOUS, "decimal128(12, 2)", bounds=(0, 1e6), decimals=2, nullable=True),
-    column("sex", Kind.CATEGORICAL, CODED, levels=("f", "m"), nullable=True),
-    column("ward", Kind.CATEGORICAL, "int64", levels=(1, 2), unlisted="other", other=9),
-    column("smokes", Kind.BOOLEAN, "bool", nullable=True),
-    column("born", Kind.DATE, "date32[day]", bounds=("1900-01-01", "2005-12-31"), resolution="day"),
-    column("seen", Kind.DATETIME, "timestamp[us, tz=Europe/Copenhagen]", bounds=YEAR, resolution="day"),
-    column("told", Kind.DATE, "string", bounds=YEAR, resolution="day", format="%d.%m.%Y"),
-    column("slept", Kind.TIME, "time32[s]", bounds=("20:00", "23:59"), resolution="minute"),
-    column("stay", Kind.DURATION, "duration[s]", bounds=(0, 86_400), resolution="second"),
-    column("site", Kind.CONSTANT, "string", levels=("north",)),
-    column("notes", Kind.TEXT, "string", include=False),
-))
+SCHEMA = Schema(
+    columns=(
+        column("id", Kind.IDENTIFIER, "int64", role=Role.IDENTIFIER, unique=True),
+        column("age", Kind.INTEGER, "int64", bounds=(18, 120)),
+        column("pay", Kind.CONTINUOUS, "decimal128(12, 2)", bounds=(0, 1e6), decimals=2, nullable=True),
+        column("sex", Kind.CATEGORICAL, CODED, levels=("f", "m"), nullable=True),
+        column("ward", Kind.CATEGORICAL, "int64", levels=(1, 2), unlisted="other", other=9),
+        column("smokes", Kind.BOOLEAN, "bool", nullable=True),
+        column("born", Kind.DATE, "date32[day]", bounds=("1900-01-01", "2005-12-31"), resolution="day"),
+        column("seen", Kind.DATETIME, "timestamp[us, tz=Europe/Copenhagen]", bounds=YEAR, resolution="day"),
+        column("told", Kind.DATE, "string", bounds=YEAR, resolution="day", format="%d.%m.%Y"),
+        column("slept", Kind.TIME, "time32[s]", bounds=("20:00", "23:59"), resolution="minute"),
+        column("stay", Kind.DURATION, "duration[s]", bounds=(0, 86_400), resolution="second"),
+        column("site", Kind.CONSTANT, "string", levels=("north",)),
+        column("notes", Kind.TEXT, "string", include=False),
+    )
+)
 
 
 def rows(**changed: list[object]) -> pa.Table:
@@ -65,8 +67,13 @@ def rows(**changed: list[object]) -> pa.Table:
         "notes": ["a", "b", "c", "d"],
     }
     types = {
-        "id": pa.int64(), "age": pa.int64(), "pay": pa.decimal128(12, 2), "sex": pa.dictionary(pa.int32(), pa.string()),
-        "ward": pa.int64(), "seen": pa.timestamp("us", "Europe/Copenhagen"), "slept": pa.time32("s"),
+        "id": pa.int64(),
+        "age": pa.int64(),
+        "pay": pa.decimal128(12, 2),
+        "sex": pa.dictionary(pa.int32(), pa.string()),
+        "ward": pa.int64(),
+        "seen": pa.timestamp("us", "Europe/Copenhagen"),
+        "slept": pa.time32("s"),
         "stay": pa.duration("s"),
     }
     return pa.table({name: pa.array(values, types.get(name)) for name, values in {**cells, **changed}.items()})
@@ -103,20 +110,23 @@ def test_a_table_that_keeps_its_contract_passes_and_every_check_is_told():
     assert {check.source for check in validation.checks} == {"schema"}
 
 
-@pytest.mark.parametrize(("changed", "expected"), [
-    ({"id": [1, 2, 2, 2]}, ("id", "unique", 2)),
-    ({"age": [17, 40, 121, 200]}, ("age", "bounds", 3)),
-    ({"age": [18, None, 40, None]}, ("age", "null", 2)),
-    ({"pay": [decimal.Decimal("-0.01"), None, None, None]}, ("pay", "bounds", 1)),
-    ({"sex": ["f", "x", None, "m"]}, ("sex", "levels", 1)),
-    ({"born": [dt.date(1899, 12, 31), dt.date(2006, 1, 1), DAY, DAY]}, ("born", "bounds", 2)),
-    ({"seen": [dt.datetime(2020, 12, 31, 23, 1, tzinfo=UTC), MOMENT, MOMENT, MOMENT]}, ("seen", "bounds", 1)),
-    ({"told": ["01.01.2020", "31.12.2019", "29.02.2020", "01.06.2020"]}, ("told", "bounds", 1)),
-    ({"told": ["01.01.2020", "30.02.2020", "29.02.2020", "01.06.2020"]}, ("told", "format", 1)),
-    ({"slept": [dt.time(19, 59), dt.time(23), dt.time(22), dt.time(21)]}, ("slept", "bounds", 1)),
-    ({"stay": [dt.timedelta(days=2), *[dt.timedelta(0)] * 3]}, ("stay", "bounds", 1)),
-    ({"site": ["north", "south", "north", "north"]}, ("site", "levels", 1)),
-])
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({"id": [1, 2, 2, 2]}, ("id", "unique", 2)),
+        ({"age": [17, 40, 121, 200]}, ("age", "bounds", 3)),
+        ({"age": [18, None, 40, None]}, ("age", "null", 2)),
+        ({"pay": [decimal.Decimal("-0.01"), None, None, None]}, ("pay", "bounds", 1)),
+        ({"sex": ["f", "x", None, "m"]}, ("sex", "levels", 1)),
+        ({"born": [dt.date(1899, 12, 31), dt.date(2006, 1, 1), DAY, DAY]}, ("born", "bounds", 2)),
+        ({"seen": [dt.datetime(2020, 12, 31, 23, 1, tzinfo=UTC), MOMENT, MOMENT, MOMENT]}, ("seen", "bounds", 1)),
+        ({"told": ["01.01.2020", "31.12.2019", "29.02.2020", "01.06.2020"]}, ("told", "bounds", 1)),
+        ({"told": ["01.01.2020", "30.02.2020", "29.02.2020", "01.06.2020"]}, ("told", "format", 1)),
+        ({"slept": [dt.time(19, 59), dt.time(23), dt.time(22), dt.time(21)]}, ("slept", "bounds", 1)),
+        ({"stay": [dt.timedelta(days=2), *[dt.timedelta(0)] * 3]}, ("stay", "bounds", 1)),
+        ({"site": ["north", "south", "north", "north"]}, ("site", "levels", 1)),
+    ],
+)
 def test_one_broken_rule_is_one_failed_check_with_its_number_of_rows(changed, expected):
     assert alone(expected[0], rows(**changed)) == [expected]
 
@@ -128,11 +138,16 @@ def test_a_column_that_the_schema_does_not_know_is_refused():
 def test_great_expectations_alone_finds_what_the_contract_finds():
     """The derived suite is a second reading: it fails for every rule whose breaches the contract counts."""
     bad = rows(
-        id=[1, 1, 3, 4], age=[17, None, 40, 40], pay=[decimal.Decimal("-1.00"), None, None, None],
-        sex=["x", "f", "m", "f"], born=[dt.date(1899, 1, 1), DAY, None, DAY],
+        id=[1, 1, 3, 4],
+        age=[17, None, 40, 40],
+        pay=[decimal.Decimal("-1.00"), None, None, None],
+        sex=["x", "f", "m", "f"],
+        born=[dt.date(1899, 1, 1), DAY, None, DAY],
         seen=[dt.datetime(2021, 1, 1, tzinfo=UTC), None, MOMENT, MOMENT],
-        told=["01.01.1999", None, "01.01.2020", "01.01.2020"], slept=[dt.time(1), dt.time(22), None, dt.time(22)],
-        stay=[dt.timedelta(days=9), None, dt.timedelta(0), dt.timedelta(0)], site=["south", None, "north", "north"],
+        told=["01.01.1999", None, "01.01.2020", "01.01.2020"],
+        slept=[dt.time(1), dt.time(22), None, dt.time(22)],
+        stay=[dt.timedelta(days=9), None, dt.timedelta(0), dt.timedelta(0)],
+        site=["south", None, "north", "north"],
     )
     outcomes = _evaluate(_frame(bad, SCHEMA, ticked=True), suite_of(SCHEMA).expectations)
     unmet = {(asked.kwargs["column"], asked.meta["check"]) for asked, met, _ in outcomes if not met}
@@ -293,10 +308,15 @@ def test_every_expectation_that_cannot_be_read_is_named(tmp_path):
     assert "has a parameter" in text[6]
 
 
-@pytest.mark.parametrize(("content", "found"), [
-    (b"{", "is no JSON"), (b"\xff\xfe", "is no JSON"),
-    (b"[]", "holds no list"), (b'{"expectations": 3}', "holds no list"),
-])
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        (b"{", "is no JSON"),
+        (b"\xff\xfe", "is no JSON"),
+        (b"[]", "holds no list"),
+        (b'{"expectations": 3}', "holds no list"),
+    ],
+)
 def test_a_file_that_is_no_suite_is_refused_by_name(tmp_path, content, found):
     path = tmp_path / "own.json"
     path.write_bytes(content)
@@ -332,8 +352,11 @@ def test_no_value_of_the_table_is_in_anything_that_is_said_or_returned(tmp_path,
     monkeypatch.chdir(tmp_path)
     caplog.set_level(logging.DEBUG)
     table = rows(
-        sex=["f", CANARY, None, "m"], notes=[CANARY, "b", "c", "d"], age=[18, 987_654_321, 40, 40],
-        told=["01.01.2020", CANARY, CANARY, "x"], site=["north", CANARY, "north", "north"],
+        sex=["f", CANARY, None, "m"],
+        notes=[CANARY, "b", "c", "d"],
+        age=[18, 987_654_321, 40, 40],
+        told=["01.01.2020", CANARY, CANARY, "x"],
+        site=["north", CANARY, "north", "north"],
         born=[dt.date(1777, 7, 17), DAY, DAY, DAY],
     )
     own = suite(
@@ -349,11 +372,19 @@ def test_no_value_of_the_table_is_in_anything_that_is_said_or_returned(tmp_path,
     uncomparable = suite(tmp_path, expect("expect_column_values_to_be_between", column="notes", min_value=1))
     with pytest.raises(SpecError) as unanswered:
         validate(table, SCHEMA, uncomparable)
-    said = "".join([
-        caplog.text, *capfd.readouterr(), str(refused.value), str(unanswered.value),
-        repr(validation), validation.model_dump_json(), pickle.dumps(validation).decode("latin-1"),
-        *(path.read_text() for path in tmp_path.rglob("*") if path.is_file()), str(list(tmp_path.rglob("*"))),
-    ])
+    said = "".join(
+        [
+            caplog.text,
+            *capfd.readouterr(),
+            str(refused.value),
+            str(unanswered.value),
+            repr(validation),
+            validation.model_dump_json(),
+            pickle.dumps(validation).decode("latin-1"),
+            *(path.read_text() for path in tmp_path.rglob("*") if path.is_file()),
+            str(list(tmp_path.rglob("*"))),
+        ]
+    )
     for planted in ("7315", "987654321", "987,654,321", "1777"):
         assert planted not in said
 
@@ -369,7 +400,11 @@ def test_nothing_is_printed_and_nothing_is_written(tmp_path):
         "assert not validate(pa.table({'age': [1, 99]}), schema).passed\n"
     )
     done = subprocess.run(
-        [sys.executable, "-W", "default", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True,
+        [sys.executable, "-W", "default", "-c", code],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
         env={**os.environ, "HOME": str(tmp_path), "PYTHONPATH": str(Path(__file__).parents[2])},
     )
     assert (done.stdout, done.stderr) == ("", "")
@@ -382,10 +417,12 @@ def test_importing_the_module_does_not_import_great_expectations():
 
 
 def test_columns_whose_names_differ_in_case_alone_are_told_apart():
-    schema = Schema(columns=(
-        column("id", Kind.INTEGER, "int64", bounds=(0, 9)),
-        column("ID", Kind.INTEGER, "int64", bounds=(100, 999), nullable=True),
-    ))
+    schema = Schema(
+        columns=(
+            column("id", Kind.INTEGER, "int64", bounds=(0, 9)),
+            column("ID", Kind.INTEGER, "int64", bounds=(100, 999), nullable=True),
+        )
+    )
     good = pa.table({"id": [1, 2], "ID": [None, 500]})
     assert validate(good, schema).passed
     broken = validate(pa.table({"id": [1, 2], "ID": [500, 5]}), schema)

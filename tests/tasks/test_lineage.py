@@ -26,10 +26,19 @@ def trace(name: str, **more: object) -> ColumnTrace:
 
 
 MANIFEST = Manifest(
-    name="visits", version=1, rows=70, files=(),
+    name="visits",
+    version=1,
+    rows=70,
+    files=(),
     source=SourceFacts(kind="csv", rows=100, training_rows=70, holdout_rows=30, version="ff" * 32),
-    spec_digest="", schema_digest="", seed_commitment="", partition={}, generators={}, join={},
-    verdict="pass", reason="all gated findings pass",
+    spec_digest="",
+    schema_digest="",
+    seed_commitment="",
+    partition={},
+    generators={},
+    join={},
+    verdict="pass",
+    reason="all gated findings pass",
     code=CodeFacts(version="0.1.0", revision=None, modified=False, digest="", packages={}),
     columns=(
         trace("age", part="body", generator="cart", learned_with=("sex",)),
@@ -39,8 +48,13 @@ MANIFEST = Manifest(
     ),
 )
 RELEASED = Dataset(
-    "visits", "data/released/visits/v1/synthetic.parquet", sha256="bb" * 32, rows=70,
-    columns=(*COLUMNS, ("id", "string")), private=False, manifest=MANIFEST,
+    "visits",
+    "data/released/visits/v1/synthetic.parquet",
+    sha256="bb" * 32,
+    rows=70,
+    columns=(*COLUMNS, ("id", "string")),
+    private=False,
+    manifest=MANIFEST,
 )
 
 
@@ -187,7 +201,7 @@ def test_where_no_run_was_there_are_no_events(tmp_path):
 
 def test_every_line_that_is_no_event_is_named(tmp_path):
     good = json.dumps({"eventTime": "2024-01-01T00:00:00+00:00"})
-    (tmp_path / "a.ndjson").write_text(f"{good}\n{{\"eventTime\n[]\n{{}}\n{good}\n")
+    (tmp_path / "a.ndjson").write_text(f'{good}\n{{"eventTime\n[]\n{{}}\n{good}\n')
     with pytest.raises(StateError) as refused:
         read_events(tmp_path)
     assert [fault.where.rpartition("line ")[2] for fault in refused.value.faults] == ["2", "3", "4"]

@@ -21,17 +21,27 @@ from models.validation import Check, Validation
 from tasks.report import WIDEST_MAP, Report, render_html, render_json, render_markdown, summary
 
 TRAIN, HOLDOUT, FRESH = crowd(200, 1), crowd(150, 2), crowd(200, 3)
-CHECKS = Validation(checks=(
-    Check(column="age", check="bounds", source="schema", passed=True, rows_failed=0),
-    Check(column=None, check="mean", source="user", passed=False, found="the mean lies outside"),
-))
+CHECKS = Validation(
+    checks=(
+        Check(column="age", check="bounds", source="schema", passed=True, rows_failed=0),
+        Check(column=None, check="mean", source="user", passed=False, found="the mean lies outside"),
+    )
+)
 
 
 def report(synthetic=FRESH, name="people", **more):
     case = evidence(synthetic, train=TRAIN, holdout=HOLDOUT, partition=TWO_PARTS)
     found = audit(case, every_measure(), Seed.of(1), training=digest(TRAIN))
-    return Report(name, found, TWO_PARTS, {"a": "cart", "b": "marginal"}, {"kind": "shuffled", "proposed": 12345},
-                  CHECKS, portrait(case, 10), **more)
+    return Report(
+        name,
+        found,
+        TWO_PARTS,
+        {"a": "cart", "b": "marginal"},
+        {"kind": "shuffled", "proposed": 12345},
+        CHECKS,
+        portrait(case, 10),
+        **more,
+    )
 
 
 @pytest.fixture(scope="module")

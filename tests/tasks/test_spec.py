@@ -135,4 +135,6 @@ def test_a_dtype_that_is_no_type_is_told_before_a_row_is_read(tmp_path):
 
 def test_a_fault_of_a_column_is_told_by_the_columns_name(tmp_path):
     columns = [{**column, "kind": "integre"} if column["name"] == "age" else column for column in SCHEMA["columns"]]
-    assert any("schema.columns.age.kind" in fault for fault in faults(write_workspace(tmp_path, schema={"columns": columns})))
+    assert any(
+        "schema.columns.age.kind" in fault for fault in faults(write_workspace(tmp_path, schema={"columns": columns}))
+    )

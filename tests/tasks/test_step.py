@@ -74,7 +74,11 @@ def test_every_stage_is_told_to_lineage_with_the_tables_it_read_and_made(finishe
     ingested = {output["name"]: output for output in events[1]["outputs"]}
     assert set(ingested) == {"people.raw.train", "people.raw.holdout"}
     assert [field["name"] for field in ingested["people.raw.train"]["facets"]["schema"]["fields"]] == [
-        "age", "sex", "income", "smoker", "visit",
+        "age",
+        "sex",
+        "income",
+        "smoker",
+        "visit",
     ]
     released = events[-1]["outputs"][0]
     assert released["name"] == "people@v1"
@@ -112,7 +116,7 @@ def test_our_own_errors_and_interrupts_pass_as_they_are(tmp_path):
 
 
 def test_a_full_disk_is_told_as_such(tmp_path):
-    with pytest.raises(StateError, match="the disk is full .free some space"), Sealed("train", tmp_path):
+    with pytest.raises(StateError, match=r"the disk is full \(free some space"), Sealed("train", tmp_path):
         raise OSError(errno.ENOSPC, "No space left on device")
 
 
@@ -125,5 +129,3 @@ def test_a_run_in_a_folder_without_git_says_so_and_releases(finished):
     job = job_for(finished.path, None, uuid4())
     assert isinstance(job.versions, Unversioned)
     assert (finished.workspace.released / "people" / "v1" / "synthetic.parquet").is_file()
-
-

@@ -7,7 +7,17 @@ import pytest
 from models.errors import StateError
 from models.state import State
 from tasks.store import (
-    canonical, read_json, read_state, read_table, sha256_of, sweep, whole_file, whole_folder, write_json, write_state, write_table,
+    canonical,
+    read_json,
+    read_state,
+    read_table,
+    sha256_of,
+    sweep,
+    whole_file,
+    whole_folder,
+    write_json,
+    write_state,
+    write_table,
 )
 
 
@@ -64,7 +74,10 @@ def test_a_state_comes_back_as_it_was(tmp_path):
     write_state(state, tmp_path / "part-1")
     back = read_state(tmp_path / "part-1")
     assert (back.kind, back.version, back.facts) == ("cart", 3, {"depth": 2})
-    assert all(np.array_equal(back.arrays[name], array) and back.arrays[name].dtype == array.dtype for name, array in state.arrays.items())
+    assert all(
+        np.array_equal(back.arrays[name], array) and back.arrays[name].dtype == array.dtype
+        for name, array in state.arrays.items()
+    )
 
 
 def test_a_state_whose_arrays_are_cut_short_is_a_state_error(tmp_path):

@@ -98,7 +98,7 @@ def test_a_join_that_accepts_nothing_is_an_error_that_says_what_to_do(tmp_path, 
     never = {"kind": "validated", "threshold": {"kind": "fixed", "value": 1.0}, "rounds": 1, "draws": 1}
     dependent = {"kind": "given", "parts": {"age": ["age", "sex", "visit"], "income": ["income", "smoker"]}}
     spec = write_workspace(tmp_path, join=never, partition=dependent)
-    with pytest.raises(SynthesisError, match="0 of 420 rows were joined .*lower the threshold's floor"):
+    with pytest.raises(SynthesisError, match=r"0 of 420 rows were joined .*lower the threshold's floor"):
         run_stages(spec, crew, MADE)
     assert not load(spec).workspace.joined.exists()
 
@@ -126,5 +126,7 @@ def test_synthesis_depends_on_the_recipe_alone_not_on_other_sections(finished):
     spec = parse_spec({**SPEC, "name": "other", "audit": {}})
     recipe = Recipe(spec.partition, spec.generator, spec.generators, spec.join)
     one = synthesize(train, recipe, 50, finished.workspace.seed())
-    two = synthesize(encode(read_table(finished.workspace.train), finished.schema), recipe, 50, finished.workspace.seed())
+    two = synthesize(
+        encode(read_table(finished.workspace.train), finished.schema), recipe, 50, finished.workspace.seed()
+    )
     assert np.array_equal(one.joined.table.values, two.joined.table.values, equal_nan=True)

@@ -56,7 +56,8 @@ def work(root: Path, stage: str, number: int = 1) -> None:
     here = Workspace(root)
     text = f"{CANARY} {stage} {number}\n"
     files = {
-        "ingest": [here.train, here.holdout], "train": [here.sampler("all") / "state.json"],
+        "ingest": [here.train, here.holdout],
+        "train": [here.sampler("all") / "state.json"],
         "release": [here.released / "visits" / f"v{number}" / "synthetic.csv"],
     }
     for path in files[stage]:
@@ -70,8 +71,10 @@ def git(where: Path, *words: str) -> str:
 
 def dvc(where: Path, *words: str) -> str:
     environment = {
-        **os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-        "PYTHONPATH": str(PROJECT), "STAGES_FROM": str(Path(__file__).parent),
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "PYTHONPATH": str(PROJECT),
+        "STAGES_FROM": str(Path(__file__).parent),
     }
     command = [sys.executable, "-m", "dvc", *words]
     done = subprocess.run(command, cwd=where, capture_output=True, text=True, env=environment, check=False)
@@ -436,21 +439,51 @@ def test_a_refusal_of_git_is_told(plan):
 # ---- what may be public ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", [
-    "spec.yaml", "dvc.yaml", "dvc.lock", ".gitignore", "flows/cli.py", "data/schemas/visits.yaml",
-    "data/released/visits/v1/a.csv", "data/examples/nhanes.csv", "data/expectations/own.json", "data/README.md",
-    "data/.gitignore", ".dvc/config", ".dvc/.gitignore",
-])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "spec.yaml",
+        "dvc.yaml",
+        "dvc.lock",
+        ".gitignore",
+        "flows/cli.py",
+        "data/schemas/visits.yaml",
+        "data/released/visits/v1/a.csv",
+        "data/examples/nhanes.csv",
+        "data/expectations/own.json",
+        "data/README.md",
+        "data/.gitignore",
+        ".dvc/config",
+        ".dvc/.gitignore",
+    ],
+)
 def test_what_may_be_public(path):
     assert publishable(path)
 
 
-@pytest.mark.parametrize("path", [
-    "data/raw/train.parquet", "data/raw", "data/interim/samplers/a/state.json", "data/secret/seed",
-    "data/withheld/x/audit.json", "data/lineage/run.ndjson", "data/warehouse/w.duckdb", "data/vault/files/md5/00/1",
-    "data/new-room/rows.csv", "data/rows.csv", "data", ".dvc/config.local", ".dvc/cache/files/md5/00/1",
-    ".dvc/tmp/lock", "../elsewhere.csv", "data/released/../raw/train.parquet", "/etc/passwd", "",
-])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "data/raw/train.parquet",
+        "data/raw",
+        "data/interim/samplers/a/state.json",
+        "data/secret/seed",
+        "data/withheld/x/audit.json",
+        "data/lineage/run.ndjson",
+        "data/warehouse/w.duckdb",
+        "data/vault/files/md5/00/1",
+        "data/new-room/rows.csv",
+        "data/rows.csv",
+        "data",
+        ".dvc/config.local",
+        ".dvc/cache/files/md5/00/1",
+        ".dvc/tmp/lock",
+        "../elsewhere.csv",
+        "data/released/../raw/train.parquet",
+        "/etc/passwd",
+        "",
+    ],
+)
 def test_what_may_not_be_public(path):
     assert not publishable(path)
 

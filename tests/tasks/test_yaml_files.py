@@ -5,7 +5,27 @@ import pytest
 from models.errors import SpecError
 from tasks.yaml_files import read_yaml, yaml_text
 
-AWKWARD = ["No", "yes", "on", "07:30", "08", "00123", "1_000", "1e5", "0x1f", "2017-01-01", "null", "~", "", "true", ".5", " a ", "a: b", "#", "Ü"]
+AWKWARD = [
+    "No",
+    "yes",
+    "on",
+    "07:30",
+    "08",
+    "00123",
+    "1_000",
+    "1e5",
+    "0x1f",
+    "2017-01-01",
+    "null",
+    "~",
+    "",
+    "true",
+    ".5",
+    " a ",
+    "a: b",
+    "#",
+    "Ü",
+]
 
 
 def test_awkward_text_stays_text(tmp_path):
@@ -31,7 +51,11 @@ def test_what_people_write_without_quotes_means_what_they_see(tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "complaint"),
-    [("a: [1,\nb: 2", "cannot be read as YAML at line"), ("- 1\n", "no mapping"), ("a: !!python/object:os.system {}", "cannot be read as YAML")],
+    [
+        ("a: [1,\nb: 2", "cannot be read as YAML at line"),
+        ("- 1\n", "no mapping"),
+        ("a: !!python/object:os.system {}", "cannot be read as YAML"),
+    ],
 )
 def test_what_cannot_be_read_is_refused_without_quoting_it(tmp_path, text, complaint):
     path = tmp_path / "f.yaml"

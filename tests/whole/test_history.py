@@ -27,7 +27,9 @@ def repro(folder):
     """``dvc repro`` with the Python that runs the tests."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     dvc = [sys.executable, "-m", "dvc", "repro", "--force"]
-    done = subprocess.run(dvc, cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        dvc, cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -54,8 +56,13 @@ def test_dvc_repro_makes_the_same_artifacts_and_the_same_lock(workspace):
     repro(root)
     assert artifacts(workspace) == made
     assert (root / "dvc.lock").read_bytes() == lock
-    status = subprocess.run([sys.executable, "-m", "dvc", "status", "partition", "train", "join", "audit", "release"],
-                            cwd=root, capture_output=True, text=True, check=True)
+    status = subprocess.run(
+        [sys.executable, "-m", "dvc", "status", "partition", "train", "join", "audit", "release"],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert "up to date" in status.stdout
 
 
