@@ -41,27 +41,51 @@ def everywhere(
 ) -> None:
     level = logging.WARNING if quiet else logging.INFO
     log = logging.getLogger("parquetry")
-    log.handlers = [RichHandler(level, console=err, show_path=False, show_level=False, log_time_format="%H:%M:%S", markup=False)]
+    log.handlers = [
+        RichHandler(level, console=err, show_path=False, show_level=False, log_time_format="%H:%M:%S", markup=False)
+    ]
     log.propagate = False
 
 
 @app.command()
 def init(
-    source: Annotated[str, typer.Argument(help="a CSV or Parquet file, a DuckDB file, or postgres:VARIABLE (the environment variable that holds the connection)")],
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="a CSV, Parquet or DuckDB file, or postgres:VARIABLE (the environment variable with the connection)"
+        ),
+    ],
     table: Annotated[str | None, typer.Option(help="table to read, for DuckDB and PostgreSQL")] = None,
-    name: Annotated[str | None, typer.Option(help="name of the data set; the file's or table's name by default")] = None,
+    name: Annotated[
+        str | None, typer.Option(help="name of the data set; the file's or table's name by default")
+    ] = None,
     into: Annotated[Path, typer.Option(help="folder for spec.yaml and data/schemas/")] = Path(),
     k: Annotated[int, typer.Option(min=1, help="list only levels that at least this many rows share")] = 10,
+    delimiter: Annotated[
+        str | None, typer.Option(help="what parts the cells of a CSV file; a comma by default")
+    ] = None,
+    encoding: Annotated[str | None, typer.Option(help="how the text of a CSV file is encoded; utf8 by default")] = None,
     force: Annotated[bool, typer.Option(help="replace a spec and schema that are there already")] = False,
 ) -> None:
     """Look at a table and write a commented [bold]spec.yaml[/] and a schema to review."""
     from tasks.drafting import write_drafts
 
-    drafts = write_drafts(source, table=table, name=name, into=into, k=k, replace=force)
-    shown = Table("column", "kind", "role", "what will happen", "why", title=f"{drafts.rows:,} rows, {len(drafts.columns)} columns")
+    drafts = write_drafts(
+        source, table=table, name=name, into=into, k=k, replace=force, delimiter=delimiter, encoding=encoding
+    )
+    shown = Table(
+        "column",
+        "kind",
+        "role",
+        "what will happen",
+        "why",
+        title=f"{drafts.rows:,} rows, {len(drafts.columns)} columns",
+    )
     for column in drafts.columns:
         shown.add_row(column.name, column.kind, column.role, column.treatment, column.why)
     out.print(shown)
+    for warning in drafts.warnings:
+        out.print(f"Warning: {warning}", markup=False, soft_wrap=True)
     out.print(f"Written: {drafts.spec} and {drafts.schema}. Review bounds, levels and roles: they are published facts.")
     out.print(f"Next: parquetry check {drafts.spec}")
 
@@ -74,14 +98,25 @@ def check(spec: SpecPath = Path("spec.yaml"), as_json: AsJson = False) -> None:
     plan = load(spec)
     modelled = len(plan.schema.modelled)
     if as_json:
-        _json({"ok": True, "name": plan.spec.name, "columns": len(plan.schema.columns), "modelled": modelled, "digest": plan.spec.digest()})
+        _json(
+            {
+                "ok": True,
+                "name": plan.spec.name,
+                "columns": len(plan.schema.columns),
+                "modelled": modelled,
+                "digest": plan.spec.digest(),
+            }
+        )
     else:
-        out.print(f"[green]{plan.spec.name}[/]: spec and schema are sound ({len(plan.schema.columns)} columns, {modelled} modelled).")
+        out.print(
+            f"[green]{plan.spec.name}[/]: spec and schema are sound "
+            f"({len(plan.schema.columns)} columns, {modelled} modelled)."
+        )
 
 
 @app.command()
 def plan(spec: SpecPath = Path("spec.yaml"), as_json: AsJson = False) -> None:
-    """Read the source and show what a run would do: parts, generators, sizes. Nothing is written."""
+    """Read the source and show what a run would do: parts, generators, sizes. Only a missing seed is written."""
     from tasks.planning import preview
 
     seen = preview(spec)
@@ -99,7 +134,9 @@ def plan(spec: SpecPath = Path("spec.yaml"), as_json: AsJson = False) -> None:
 @app.command()
 def run(
     spec: SpecPath = Path("spec.yaml"),
-    only: Annotated[str | None, typer.Option(metavar="STAGE", help="carry out one stage in this process, without a Prefect server")] = None,
+    only: Annotated[
+        str | None, typer.Option(metavar="STAGE", help="carry out one stage in this process, without a Prefect server")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Run the pipeline: ingest, partition, train, join, audit, release. What has not changed is not done again."""
@@ -136,9 +173,16 @@ def _findings_table(rows: list[dict[str, str]]) -> Table:
 
 @app.command()
 def audit(
-    real: Annotated[Path, typer.Argument(help="the real table (CSV or Parquet): the rows the synthesizer was trained on")],
+    real: Annotated[
+        Path, typer.Argument(help="the real table (CSV or Parquet): the rows the synthesizer was trained on")
+    ],
     synthetic: Annotated[Path, typer.Argument(help="the synthetic table, made by any tool")],
-    holdout: Annotated[Path | None, typer.Option(help="real rows that the synthesizer never saw; without them half of what can be asked stays open")] = None,
+    holdout: Annotated[
+        Path | None,
+        typer.Option(
+            help="real rows that the synthesizer never saw; without them half of what can be asked stays open"
+        ),
+    ] = None,
     target: Annotated[list[str] | None, typer.Option(help="column that a model is to predict; may be repeated")] = None,
     report: Annotated[Path, typer.Option(help="where the HTML report goes")] = Path("audit.html"),
     as_json: AsJson = False,
@@ -155,7 +199,9 @@ def audit(
         out.print(said["reason"], markup=False)
         out.print(f"Report: {report}", markup=False, soft_wrap=True)
     if said["verdict"] != "pass":
-        raise WithheldError(errors.Fault(str(synthetic), f"verdict '{said['verdict']}': {said['reason']}", f"read {report}"))
+        raise WithheldError(
+            errors.Fault(str(synthetic), f"verdict '{said['verdict']}': {said['reason']}", f"read {report}")
+        )
 
 
 @app.command()
@@ -167,7 +213,9 @@ def synthesize(
     parts: Annotated[int, typer.Option(min=1, help="number of column parts")] = 1,
     join: Annotated[str, typer.Option(help="kind of join")] = "shuffled",
     rows: Annotated[int | None, typer.Option(min=0, help="rows to make; as many as were read by default")] = None,
-    seed: Annotated[int | None, typer.Option(help="a number makes the result repeatable; without it a secret one is drawn")] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="a number makes the result repeatable; without it a secret one is drawn")
+    ] = None,
 ) -> None:
     """Make a synthetic file from a file in one process, for trying things. [bold]Nothing is audited.[/]"""
     from tasks.trial import WARNING, synthesize_file

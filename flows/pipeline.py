@@ -16,7 +16,8 @@ from flows.ingest import ingest
 from flows.release import release
 from flows.synthesize import synthesize
 from models.errors import SpecError
-from tasks.orchestration import ends
+from tasks.orchestration import ends, show_audit, show_release
+from tasks.release import latest
 from tasks.spec import load
 from tasks.stages import STAGES
 from tasks.versions import prepare
@@ -42,7 +43,15 @@ def pipeline(spec: str) -> State[Any]:
     with plan.workspace.held():
         prepare(plan, STAGES)
         run = str(uuid4())
-        worked = [room(spec, run) for room in (ingest, synthesize, audit, release)]
-    if not any(worked):
-        return Completed(name="Unchanged", message="source, spec, code and artifacts are as they were")
-    return Completed(name="Released", message=f"{plan.spec.name} published")
+        worked = [room(spec, run) for room in (ingest, synthesize, audit)]
+        show_audit(plan)
+        worked.append(release(spec, run))
+        published = latest(plan.workspace, plan.spec.name)
+    assert published is not None, "the release stage passed"
+    show_release(published)
+    told = f"{published.name}@v{published.version} in {published.folder}"
+    return (
+        Completed(name="Released", message=told)
+        if any(worked)
+        else Completed(name="Unchanged", message=f"still {told}")
+    )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from prefect import flow
 
-from tasks.orchestration import ends, job, show_release, stage
-from tasks.release import latest
+from tasks.orchestration import ends, job, stage
 from tasks.stages import RELEASE
 
 
@@ -14,9 +13,4 @@ from tasks.stages import RELEASE
 def release(spec: str, run: str) -> bool:
     """Whether anything had to be done."""
     with job(spec, run) as under_way:
-        outcome = stage(RELEASE, under_way)
-        plan = under_way.plan
-    published = latest(plan.workspace, plan.spec.name)
-    if published:
-        show_release(plan.spec.name, published.folder, published.folder / "audit.html")
-    return not outcome.fresh
+        return not stage(RELEASE, under_way).fresh

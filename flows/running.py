@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from models.errors import Fault, SpecError, StateError, WithheldError, nearest
+from models.errors import Fault, SpecError, WithheldError, nearest
 from tasks.audit import published_rows
 from tasks.datasets import run_of
 from tasks.parallel import Crew
@@ -45,7 +45,10 @@ def run_one(path: Path, stage: str) -> Ended:
     plan = load(path)
     with plan.workspace.held(), Crew() as crew:
         outcome = carry_out(BY_NAME[stage], Job(plan, crew, prepare(plan, STAGES), run_of(plan, uuid4())))
-    return Ended("unchanged" if outcome.fresh else "done", facts=(("Stage", f"{stage}: {'nothing had changed' if outcome.fresh else 'done'}"),))
+    return Ended(
+        "unchanged" if outcome.fresh else "done",
+        facts=(("Stage", f"{stage}: {'nothing had changed' if outcome.fresh else 'done'}"),),
+    )
 
 
 def run_all(path: Path) -> Ended:
@@ -73,7 +76,11 @@ def _ended(plan: Plan, state: str) -> Ended:
     withheld = (refusal(plan, audit),) if state == "withheld" else ()
     published = latest(workspace, plan.spec.name)
     where = workspace.withheld / plan.spec.name if withheld or published is None else published.folder
-    facts = [("Unchanged", "source, spec, code and artifacts are as they were; nothing was done")] if state == "unchanged" else []
+    facts = (
+        [("Unchanged", "source, spec, code and artifacts are as they were; nothing was done")]
+        if state == "unchanged"
+        else []
+    )
     if published and not withheld:
         facts += [("Release", str(published.folder)), ("Synthetic table", str(published.folder / "synthetic.parquet"))]
     facts.append(("Report", str(where / "audit.html")))

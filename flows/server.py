@@ -1,4 +1,4 @@
-"""Which Prefect server a run talks to: the one that is configured, the one that runs here already, or an embedded one."""
+"""Which Prefect server a run talks to: one that is configured, one that runs here already, or an embedded one."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ log = logging.getLogger("parquetry")
 def connected() -> Iterator[None]:
     """Within it Prefect talks to a server that answers; where there is none, an embedded one is started.
 
-    Raises StateError if the server refuses, or goes away meanwhile. Worker processes never import Prefect, so there is at most one embedded server per run. Heartbeats are off: they
-    serve runs that a runner watches over, and waiting for them costs a second for each flow.
+    Worker processes never import Prefect, so there is at most one embedded server per run. Heartbeats are off: they
+    serve runs that a runner watches over, and waiting for them costs a second for each flow. Raises StateError if the
+    server refuses, or goes away meanwhile.
     """
     from httpx import HTTPError
     from prefect.settings import PREFECT_API_URL, PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
@@ -42,8 +43,13 @@ def connected() -> Iterator[None]:
         try:
             yield
         except HTTPError as error:
-            raise StateError(Fault(url, f"the Prefect server refused or went away ({type(error).__name__})",
-                                   "see what it says, and run again; finished stages are kept")) from None
+            raise StateError(
+                Fault(
+                    url,
+                    f"the Prefect server refused or went away ({type(error).__name__})",
+                    "see what it says, and run again; finished stages are kept",
+                )
+            ) from None
 
 
 @contextmanager
@@ -53,7 +59,9 @@ def standing() -> Iterator[None]:
 
     url = found()
     if url is None:
-        raise StateError(Fault(LOCAL, "no Prefect server answers", "start one with 'prefect server start', or set PREFECT_API_URL"))
+        raise StateError(
+            Fault(LOCAL, "no Prefect server answers", "start one with 'prefect server start', or set PREFECT_API_URL")
+        )
     with temporary_settings({PREFECT_API_URL: url}):
         yield
 
@@ -69,8 +77,13 @@ def found() -> str | None:
     if url is None:
         return LOCAL if answers(LOCAL) else None
     if not answers(url):
-        raise StateError(Fault(url, "the Prefect server of PREFECT_API_URL does not answer there",
-                               "start it, correct the address (it ends in /api), or unset it for an embedded server"))
+        raise StateError(
+            Fault(
+                url,
+                "the Prefect server of PREFECT_API_URL does not answer there",
+                "start it, correct the address (it ends in /api), or unset it for an embedded server",
+            )
+        )
     return url
 
 
@@ -91,20 +104,40 @@ def _start_embedded() -> str:
     Prefect would start one by itself, in this terminal's session: Ctrl-C would then end it before the run could say
     that it was interrupted, and it would outlive a run that is killed.
     """
-    log.info("Starting an embedded Prefect server, which takes about 20 s ('prefect server start' beside it saves them)")
+    log.info(
+        "Starting an embedded Prefect server, which takes about 20 s ('prefect server start' beside it saves them)"
+    )
     began, limit = time.monotonic(), float(os.environ["PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS"])
     port = _free_port()
     url = f"http://127.0.0.1:{port}/api"
-    server = _living_with_us([
-        sys.executable, "-m", "uvicorn", "--factory", "prefect.server.api.server:create_app",
-        "--host", "127.0.0.1", "--port", str(port), "--log-level", "critical", "--lifespan", "on",
-    ])
+    server = _living_with_us(
+        [
+            sys.executable,
+            "-m",
+            "uvicorn",
+            "--factory",
+            "prefect.server.api.server:create_app",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(port),
+            "--log-level",
+            "critical",
+            "--lifespan",
+            "on",
+        ]
+    )
     shown = any(handler.level <= logging.INFO for handler in log.handlers)
     with Console(stderr=True, quiet=not shown).status("waiting for it"):
         while not answers(url):
             if server.poll() is not None or time.monotonic() - began > limit:
-                raise StateError(Fault("embedded Prefect server", f"did not come up within {time.monotonic() - began:.0f} s",
-                                       "run 'prefect server start' beside it and see what it says"))
+                raise StateError(
+                    Fault(
+                        "embedded Prefect server",
+                        f"did not come up within {time.monotonic() - began:.0f} s",
+                        "run 'prefect server start' beside it and see what it says",
+                    )
+                )
             time.sleep(0.1)
     log.info("It is up after %.0f s", time.monotonic() - began)
     return url
@@ -121,11 +154,20 @@ def _living_with_us(command: Sequence[str]) -> subprocess.Popen[bytes]:
 
     A shell waits until its input closes, which nobody else holds open, and then ends what took its place.
     """
-    variables = {**os.environ, "PREFECT_UI_ENABLED": "0", "PREFECT__SERVER_EPHEMERAL": "1", "PREFECT__SERVER_FINAL": "1"}
+    variables = {
+        **os.environ,
+        "PREFECT_UI_ENABLED": "0",
+        "PREFECT__SERVER_EPHEMERAL": "1",
+        "PREFECT__SERVER_FINAL": "1",
+    }
     script = 'exec 3<&0; (cat <&3 > /dev/null; kill $$) & exec "$@" < /dev/null 3<&-'
     process = subprocess.Popen(
-        ["/bin/sh", "-c", script, "sh", *command], env=variables, start_new_session=True,
-        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        ["/bin/sh", "-c", script, "sh", *command],
+        env=variables,
+        start_new_session=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     atexit.register(_end, process)
     return process

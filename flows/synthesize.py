@@ -9,9 +9,15 @@ from tasks.orchestration import ends, job, stage
 from tasks.stages import JOIN, PARTITION, TRAIN
 
 
-@flow(name="synthesize", flow_run_name="synthesize", persist_result=False, task_runner=ThreadPoolTaskRunner(max_workers=16))
+@flow(
+    name="synthesize",
+    flow_run_name="synthesize",
+    persist_result=False,
+    task_runner=ThreadPoolTaskRunner(max_workers=16),
+)
 @ends
 def synthesize(spec: str, run: str) -> bool:
     """Whether anything had to be done."""
     with job(spec, run) as under_way:
-        return not all([stage(what, under_way).fresh for what in (PARTITION, TRAIN, JOIN)])
+        fresh = [stage(what, under_way).fresh for what in (PARTITION, TRAIN, JOIN)]
+    return not all(fresh)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import Any, Literal
 
 import numpy as np
@@ -29,6 +30,8 @@ MOST_DECIMALS = 6
 SKEWED = 0.05
 NEIGHBOURS = 5
 SIGMAS = 5.0
+DOMINANT = 100
+FAR = 0.5
 
 ROLE_WORDS: dict[Role, re.Pattern[str]] = {
     Role.TARGET: re.compile("target|class|label|outcome"),
@@ -200,7 +203,8 @@ def _levels(profile: Profile, cells: Levels, k: int) -> Drafted:
     nearly_unique = profile.rows > k and cells.distinct >= NEARLY_UNIQUE * profile.present
     named = _names_an_identifier(profile.name)
     if cells.looks_like and not named and (nearly_unique or cells.covered < profile.present / 2):
-        warning = f"LOOKS LIKE {cells.looks_like}: convert it in the source; as it is, it is taken for free text and refused"
+        advice = "convert it in the source; as it is, it is taken for free text and refused"
+        warning = f"LOOKS LIKE {cells.looks_like}: {advice}"
         return _warned(_drafted(profile, "hardly any value repeats", kind=Kind.TEXT), warning)
     if cells.words >= TEXT_WORDS and cells.covered < profile.present / 2:
         return _drafted(
@@ -260,7 +264,7 @@ def _levels_warning(profile: Profile, cells: Levels, fields: dict[str, Any]) -> 
     if unlisted <= profile.present / 2:
         return hint
     stand_in = "missing" if fields["unlisted"] == "missing" else f"'{RARE}'" if fields["other"] == RARE else "one level"
-    lost = f"{_percent(unlisted, profile.present)} of the cells BECOME {stand_in.upper()}"
+    lost = f"{_percent(unlisted, profile.present)} of the cells BECOME {stand_in}"
     return f"{lost}; {hint or 'group the values in the source, use a smaller k, or leave the column out'}"
 
 
@@ -315,7 +319,7 @@ def _measured(profile: Profile, cells: Numbers, whole: bool, k: int) -> Drafted:
         else f"numbers with {decimals} decimal{'s' if decimals > 1 else ''}"
     )
     why = [what, _infinite_note(cells), "log scale" if log else "", _peak_note(found), "bounds rounded outward"]
-    return _drafted(
+    drafted = _drafted(
         profile,
         "; ".join(filter(None, why)),
         kind=Kind.INTEGER if whole else Kind.CONTINUOUS,
@@ -324,6 +328,20 @@ def _measured(profile: Profile, cells: Numbers, whole: bool, k: int) -> Drafted:
         scale="log" if log else "linear",
         peaks=found,
     )
+    spread = np.log(np.maximum(values, grid or values[0])) if log else values
+    return _warned(drafted, _far_warning(spread, counts, k))
+
+
+def _far_warning(values: Floats, counts: Integers, k: int) -> str:
+    """Warns where fewer than k rows lie far beyond the rest: by half of the range of all but k rows at each end."""
+    below, above = np.cumsum(counts), np.cumsum(counts[::-1])
+    first, last = int(np.searchsorted(below, k)), len(values) - 1 - int(np.searchsorted(above, k))
+    if first > last:
+        return ""
+    far = FAR * (values[last] - values[first])
+    gaps = np.diff(values)
+    ends = [end for end, gap in (("lower", gaps[:first]), ("upper", gaps[last:])) if (gap > far).any()]
+    return f"the {' and '.join(ends)} BOUND HANGS ON FEWER THAN {k} ROWS far from the rest: review it" if ends else ""
 
 
 def _infinite_note(cells: Numbers) -> str:
@@ -344,7 +362,8 @@ def _peak_note(found: tuple[float, ...]) -> str:
 
 def _moments(profile: Profile, cells: Moments, k: int) -> Drafted:
     values, counts = cells.values, cells.counts
-    found = peaks(values, counts, k)
+    dated = cells.kind in (Kind.DATE, Kind.DATETIME)
+    found = peaks(values, counts, max(k, ceil(counts.sum() / DOMINANT)) if dated else k)
     if cells.kind is Kind.TIME:
         bounds: tuple[str, str] | tuple[float, float] = day_bounds(cells.resolution)
         rounded = "bounds are the whole day"
@@ -357,8 +376,8 @@ def _moments(profile: Profile, cells: Moments, k: int) -> Drafted:
         bounds = date_bounds(values, counts, k, cells.resolution, cells.limits)
         rounded = "bounds rounded outward"
     what = f"{cells.kind}s written as {cells.format}" if cells.format else f"{cells.kind}s"
-    why = [what, f"to the {cells.resolution}", _peak_note(found), rounded]
-    return _drafted(
+    why = [what, cells.note, f"to the {cells.resolution}", _peak_note(found), rounded]
+    drafted = _drafted(
         profile,
         "; ".join(filter(None, why)),
         kind=cells.kind,
@@ -367,6 +386,7 @@ def _moments(profile: Profile, cells: Moments, k: int) -> Drafted:
         peaks=found,
         format=cells.format,
     )
+    return drafted if cells.kind is Kind.TIME else _warned(drafted, _far_warning(values, counts, k))
 
 
 def decimals_of(values: Floats, precision: float, scale: int | None) -> int | None:

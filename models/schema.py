@@ -147,7 +147,7 @@ class Column(Frozen):
         return 1.0
 
     def number(self, value: float | str) -> float:
-        """A bound as a model number: itself, or ticks of ``resolution`` since 1970 (for a time of day, since midnight)."""
+        """A bound as a model number: itself, or ticks of ``resolution`` since 1970 or midnight."""
         if self.kind not in TEMPORAL:
             return float(value)
         ticks = TICKS_PER_DAY[self.resolution or "day"]

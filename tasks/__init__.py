@@ -1,1 +1,4 @@
-"""What touches the world: files, warehouses, validation suites, versions, lineage. Each function also runs without Prefect."""
+"""What touches the world: files, warehouses, validation suites, versions, lineage.
+
+Each function also runs without Prefect.
+"""

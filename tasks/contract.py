@@ -147,6 +147,7 @@ def _column_breaches(column: Column, cells: pa.ChunkedArray) -> Iterable[Breach]
 def _other_than_constant(column: Column, cells: pa.ChunkedArray, missing: int) -> Iterable[Breach]:
     if cells.type.id == pa.null().id:
         return
+    cells = wide_decimals(cells)
     try:
         constant = exact_levels(column.levels or (), cells.type)
         if constant is None:
@@ -167,6 +168,12 @@ def _comparable(cells: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.local_timestamp(cells) if getattr(cells.type, "tz", None) is not None else cells
 
 
+def wide_decimals(cells: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Decimals of 32 and 64 bits as ones of 128, which Arrow's functions know."""
+    narrow = pa.types.is_decimal32(cells.type) or pa.types.is_decimal64(cells.type)
+    return cells.cast(pa.decimal128(38, cells.type.scale)) if narrow else cells
+
+
 def exact_levels(levels: Sequence[Scalar], kind: pa.DataType) -> pa.Array | None:
     """Levels of integers, or of decimals beyond what float64 tells apart, as values of their type; else None.
 
@@ -175,13 +182,13 @@ def exact_levels(levels: Sequence[Scalar], kind: pa.DataType) -> pa.Array | None
     if pa.types.is_integer(kind):
         limits = np.iinfo(kind.to_pandas_dtype())
         numbers = [_decimal(level) for level in levels]
-        inside = (n if n is not None and n == n.to_integral() and limits.min <= n <= limits.max else None for n in numbers)
-        return pa.array([None if n is None else int(n) for n in inside], kind)
-    if pa.types.is_decimal(kind) and any(_beyond_floats(level) for level in levels):
+        inside = (n is not None and n == n.to_integral() and limits.min <= n <= limits.max for n in numbers)
+        return pa.array([int(n) if fits else None for n, fits in zip(numbers, inside, strict=True)], kind)
+    if pa.types.is_decimal(kind) and any(beyond_floats(level) for level in levels):
         numbers = [_decimal(level) for level in levels]
         limit = Decimal(10) ** (kind.precision - kind.scale)
-        fits = (n if n is not None and n.copy_abs() < limit and _digits_after(n) <= kind.scale else None for n in numbers)
-        return pa.array(list(fits), kind)
+        inside = (n is not None and n.copy_abs() < limit and _digits_after(n) <= kind.scale for n in numbers)
+        return pa.array([n if fits else None for n, fits in zip(numbers, inside, strict=True)], kind)
     return None
 
 
@@ -199,7 +206,8 @@ def _digits_after(number: Decimal) -> int:
     return -exponent if isinstance(exponent, int) else 0
 
 
-def _beyond_floats(level: Scalar) -> bool:
+def beyond_floats(level: Scalar) -> bool:
+    """Whether a level of a column of numbers is more than float64 tells apart; text stands for such decimals."""
     return isinstance(level, str) or abs(level) > EXACT_FLOATS
 
 
@@ -287,6 +295,7 @@ def _read_levels(column: Column, cells: pa.ChunkedArray) -> Reading:
     """Codes: positions in ``column.alphabet``; unlisted values by the column's policy."""
     numeric = family(cells.type) != "text"
     alphabet = column.alphabet
+    cells = wide_decimals(cells)
     known = exact_levels(alphabet, cells.type)
     if known is None and numeric:
         values = floats(cells) + 0.0

@@ -19,7 +19,8 @@ FOUR_DIGITS = 1000
 def parse(texts: pa.ChunkedArray, format: str) -> pa.ChunkedArray:
     """``timestamp[us]``, null where a text does not follow ``format`` or names no day (30 February).
 
-    Leading zeros and the case of month names do not matter, but a year (``%Y``) has four digits. A format without a date is read on 1 January 1970.
+    Leading zeros and the case of month names do not matter, but a year (``%Y``) has four digits. A format
+    without a date is read on 1 January 1970.
     """
     return _by_value(texts, lambda distinct: _parse(distinct, format))
 

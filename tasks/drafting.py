@@ -14,8 +14,9 @@ from models.errors import Fault, SpecError
 from models.schema import Column, Kind, Role, Schema
 from models.spec import NAME
 from tasks.kinds import spec_json_schema
-from tasks.profiles import draft
-from tasks.sources import SUFFIXES, catalog, suffix_kind
+from tasks.profiles import draft_columns
+from tasks.sources import SUFFIXES, Source, catalog, suffix_kind
+from tasks.sources.csv_ import Csv
 from tasks.store import whole_file, write_json
 from tasks.templates import render
 from tasks.yaml_files import yaml_text
@@ -36,32 +37,69 @@ class DraftedColumn:
 
 @dataclass(frozen=True)
 class Drafts:
-    """The files that were written, and what they say of each column."""
+    """The files that were written, what they say of each column, and what a person must not overlook."""
 
     spec: Path
     schema: Path
     rows: int
     columns: tuple[DraftedColumn, ...]
+    warnings: tuple[str, ...] = ()
 
 
-def write_drafts(said: str, *, table: str | None, name: str | None, into: Path, k: int, replace: bool) -> Drafts:
+def write_drafts(
+    said: str,
+    *,
+    table: str | None,
+    name: str | None,
+    into: Path,
+    k: int,
+    replace: bool,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+) -> Drafts:
     """Look at the table that ``said`` names and write spec.yaml and data/schemas/<name>.yaml below ``into``.
 
     Raises SpecError if the source cannot be understood or files would be overwritten.
     """
-    settings = source_settings(said, table, into)
+    settings = {**source_settings(said, table, into), **_csv_settings(said, delimiter, encoding)}
     name = _checked(name) if name else _slug(table or _stem(Path(said).name))
     spec_path, schema_path = into / "spec.yaml", into / "data" / "schemas" / f"{name}.yaml"
     there = [path for path in (spec_path, schema_path) if path.exists() and not replace]
     if there:
         remedy = "use --force to replace it, or --into another folder"
         raise SpecError([Fault(str(path), "exists already", remedy) for path in there])
-    rows = catalog.build({**settings, **({"path": said} if "path" in settings else {})}).read()
-    schema, whys = draft(rows, k)
+    source = catalog.build({**settings, **({"path": said} if "path" in settings else {})})
+    rows = source.read()
+    drafted = draft_columns(rows, k)
+    schema = Schema(columns=tuple(each.column for each in drafted), k=k)
+    whys = {each.column.name: each.why for each in drafted}
+    settings, warnings = _csv_notes(source, settings)
+    warnings += [f"{each.column.name}: {each.warning}" for each in drafted if each.warning]
     _write(schema_path, schema_text(name, schema, whys))
     _write(spec_path, spec_text(name, settings, schema))
     write_json(spec_json_schema(), into / "data" / "schemas" / "spec.schema.json")
-    return Drafts(spec_path, schema_path, rows.num_rows, tuple(_shown(column, whys, k) for column in schema.columns))
+    shown = tuple(_shown(column, whys, k) for column in schema.columns)
+    return Drafts(spec_path, schema_path, rows.num_rows, shown, tuple(warnings))
+
+
+def _csv_settings(said: str, delimiter: str | None, encoding: str | None) -> dict[str, str]:
+    """How a CSV file is written, as far as it was said. Raises SpecError where there is no CSV file."""
+    given = {key: value for key, value in (("delimiter", delimiter), ("encoding", encoding)) if value is not None}
+    if given and suffix_kind(Path(said)) != "csv":
+        raise SpecError(Fault(f"--{key}", "is for CSV files", "leave it out") for key in given)
+    return {key: "\t" if value == "\\t" else value for key, value in given.items()}
+
+
+def _csv_notes(source: Source, settings: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """The settings with the texts that were read as missing spelled out, and what to warn of in a CSV file."""
+    if not isinstance(source, Csv):
+        return settings, []
+    found = source.texts_read_as_missing()
+    warnings = [f"{name}: the header has no name for this column" for name in source.unnamed()]
+    for name, texts in found.items():
+        counted = ", ".join(f"'{text}' in {n:,} cell{'' if n == 1 else 's'}" for text, n in texts.items())
+        warnings.append(f"{name}: read as missing: {counted}; if that is wrong, change null_values in the spec")
+    return {**settings, "null_values": list(source.null_values)} if found else settings, warnings
 
 
 def _shown(column: Column, whys: dict[str, str], k: int) -> DraftedColumn:

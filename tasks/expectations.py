@@ -24,7 +24,7 @@ from models.errors import ContractError, Fault, SpecError, nearest
 from models.schema import NUMERIC, TEMPORAL, Column, Kind, Scalar, Schema
 from models.validation import Check, Validation, promised
 from tasks.arrow_types import arrow_type, family, plain, units_per_day
-from tasks.contract import Breach, breaches, floats, ticks
+from tasks.contract import Breach, beyond_floats, breaches, floats, ticks
 from tasks.date_text import parse
 
 if TYPE_CHECKING:
@@ -106,7 +106,9 @@ def _listed(column: Column) -> list[Scalar] | None:
     levels = column.alphabet if column.kind is not Kind.CONSTANT else column.levels or ()
     if stored == "text":
         return [level for level in levels if isinstance(level, str)]
-    return [float(level) for level in levels if not isinstance(level, str)] if stored == "number" else None
+    if stored != "number" or any(beyond_floats(level) for level in levels):
+        return None
+    return [float(level) for level in levels]
 
 
 def load_suite(path: Path) -> gx.ExpectationSuite:

@@ -17,7 +17,7 @@ from typing import Any
 from uuid import UUID
 
 from prefect import task
-from prefect.artifacts import create_link_artifact, create_markdown_artifact, create_table_artifact
+from prefect.artifacts import create_markdown_artifact, create_table_artifact
 from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State, TaskRun
 from prefect.futures import wait
@@ -26,8 +26,12 @@ from prefect.tasks import Task
 from prefect.utilities.annotations import quote
 
 from models.errors import ParquetryError, SourceError, WithheldError
+from tasks.audit import published_rows
 from tasks.parallel import Crew, results, tell
+from tasks.release import Release
+from tasks.spec import Plan
 from tasks.step import Job, Outcome, Sealed, Stage, carry_out, job_for
+from tasks.store import read_json
 from tasks.workspace import Workspace
 
 RETRY_DELAYS = [5, 30]
@@ -78,8 +82,13 @@ def stage(what: Stage, job: Job) -> Outcome:
 
 def _with_our_defaults(body: Any, name: str) -> Task[Any, Any]:
     return task(
-        name=name, task_run_name=name, cache_policy=NO_CACHE, persist_result=False,
-        retries=len(RETRY_DELAYS), retry_delay_seconds=RETRY_DELAYS, retry_condition_fn=_may_come_back,
+        name=name,
+        task_run_name=name,
+        cache_policy=NO_CACHE,
+        persist_result=False,
+        retries=len(RETRY_DELAYS),
+        retry_delay_seconds=RETRY_DELAYS,
+        retry_condition_fn=_may_come_back,
     )(body)
 
 
@@ -115,12 +124,22 @@ class PrefectEach:
         return results(futures, names)
 
 
-def show_audit(name: str, rows: list[dict[str, str]], verdict: str, reason: str) -> None:
+def show_audit(plan: Plan) -> None:
     """The audit table and its verdict in the Prefect UI, rounded as they are published."""
-    create_table_artifact(key=f"{name}-audit", table=rows, description=f"{verdict}: {reason}")
+    said = read_json(plan.workspace.audit / "audit.json")
+    create_table_artifact(
+        key=f"{plan.spec.name}-audit", table=published_rows(said), description=f"{said['verdict']}: {said['reason']}"
+    )
 
 
-def show_release(name: str, folder: Path, report: Path) -> None:
-    """Links from the Prefect UI to a published version and its report."""
-    create_markdown_artifact(key=f"{name}-release", markdown=f"Published: `{folder}`\n\nReport: `{report}`")
-    create_link_artifact(key=f"{name}-report", link=report.as_uri(), link_text=f"audit report of {name}")
+def show_release(published: Release) -> None:
+    """A published version in the Prefect UI: where it is, a link to its report, and the report's text.
+
+    A browser follows the link only when it is pasted: pages of a server may not open files.
+    """
+    report = published.folder / "audit.html"
+    create_markdown_artifact(
+        key=f"{published.name}-release",
+        markdown=f"Published: `{published.folder}`\n\nReport: [{report}]({report.as_uri()})\n\n"
+        + (published.folder / "audit.md").read_text(encoding="utf-8"),
+    )

@@ -34,12 +34,16 @@ log = logging.getLogger("parquetry")
 class Each(Protocol):
     """Carry out ``do`` for every piece of ``work``; results in the order of ``work``.
 
-    All pieces are carried out even if one fails; then one SynthesisError names all that failed. Where ``told`` says what
-    becomes of a piece ('trained'), the log tells of each that is done.
+    All pieces are carried out even if one fails; then one SynthesisError names all that failed. Where ``told`` says
+    what becomes of a piece ('trained'), the log tells of each that is done.
     """
 
     def __call__(
-        self, do: Callable[[Work], Result], work: Sequence[Work], names: Sequence[str], told: str = "",
+        self,
+        do: Callable[[Work], Result],
+        work: Sequence[Work],
+        names: Sequence[str],
+        told: str = "",
     ) -> list[Result]: ...
 
 
@@ -73,7 +77,11 @@ class Crew:
         return [self._pool.submit(do, piece) for piece in work] if self._pool else []
 
     def __call__(
-        self, do: Callable[[Work], Result], work: Sequence[Work], names: Sequence[str], told: str = "",
+        self,
+        do: Callable[[Work], Result],
+        work: Sequence[Work],
+        names: Sequence[str],
+        told: str = "",
     ) -> list[Result]:
         futures = self.submit(do, work)
         named = dict(zip(futures, names, strict=True))
@@ -97,7 +105,7 @@ class Crew:
 
 
 def _serve(lifeline: Connection) -> None:
-    """What a worker does first: one thread, deaf to Ctrl-C (which the run itself answers), and bound to the lifeline."""
+    """What a worker does first: one thread, deaf to Ctrl-C (which the run itself answers), bound to the lifeline."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
     torch = sys.modules.get("torch")
@@ -134,8 +142,13 @@ def _faults(error: BaseException | None, name: str) -> list[Fault]:
     if isinstance(error, ParquetryError):
         return [Fault(f"{name}: {fault.where}", fault.found, fault.remedy) for fault in error.faults]
     if isinstance(error, BrokenProcessPool):
-        return [Fault(name, "its process was killed, or another's while it waited",
-                      f"if memory ran out, make parts smaller or choose a lighter generator; {KEPT}")]
+        return [
+            Fault(
+                name,
+                "its process was killed, or another's while it waited",
+                f"if memory ran out, make parts smaller or choose a lighter generator; {KEPT}",
+            )
+        ]
     return [Fault(name, f"stopped by {type(error).__name__} {place_of(error)}", KEPT)]
 
 

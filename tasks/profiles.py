@@ -15,7 +15,7 @@ from models.errors import ContractError, Fault
 from models.schema import TICKS_PER_DAY, Kind, Resolution, Scalar, Schema
 from models.table import Integers
 from tasks.arrow_types import family, plain, unit_of, units_per_day, value_type
-from tasks.contract import floats, missing_count
+from tasks.contract import floats, missing_count, wide_decimals
 from tasks.date_text import FRACTION, parse, render
 
 EXACT = 2.0**63 - 1024
@@ -65,7 +65,7 @@ MOSTLY = 0.9
 
 
 def draft(table: pa.Table, k: int) -> tuple[Schema, dict[str, str]]:
-    """A schema for review, and for every column the reason why it is so. Raises ContractError as ``draft_columns``."""
+    """A schema for review, and for every column the reason why it is so. Raises as ``draft_columns`` does."""
     drafted = draft_columns(table, k)
     return Schema(columns=tuple(each.column for each in drafted), k=k), {each.column.name: each.why for each in drafted}
 
@@ -102,7 +102,8 @@ def _content(cells: pa.ChunkedArray, k: int) -> Numbers | Moments | Levels | Boo
     if pa.types.is_dictionary(cells.type) and kind in ("text", "number", "boolean"):
         return _dictionary(cells, k)
     if kind == "number":
-        return _large_numbers(plain(cells), k) if _beyond_floats(plain(cells)) else _numbers(plain(cells))
+        numbers = plain(cells)
+        return _large_numbers(wide_decimals(numbers), k) if _beyond_floats(numbers) else _numbers(numbers)
     if kind == "boolean":
         true = int(pc.sum(plain(cells)).as_py() or 0)
         return Booleans(true, len(cells) - cells.null_count - true)
@@ -128,7 +129,7 @@ def _beyond_floats(cells: pa.ChunkedArray) -> bool:
     """Whether integers or decimals are so large that float64 would take different ones for the same."""
     if pa.types.is_floating(cells.type):
         return False
-    span = pc.min_max(cells).as_py()
+    span = pc.min_max(wide_decimals(cells)).as_py()
     return max(abs(span["min"]), abs(span["max"])) > EXACT_WHOLE
 
 
@@ -144,7 +145,7 @@ def _large_numbers(cells: pa.ChunkedArray, k: int) -> Levels:
         covered=sum(n for _, n in shared),
         numeric=True,
         ordered=True,
-        note="numbers beyond 2^53 are kept exactly: if they measure something, make them smaller or double in the source",
+        note="numbers beyond 2^53 are kept exactly: if they measure something, make them double in the source",
     )
 
 
@@ -231,6 +232,7 @@ def _rewritten(texts: pa.Array, format: str) -> str:
 
 
 def _moment_look(texts: pa.Array, dated: bool) -> str:
+    """What to say of texts that seem to be dates or times, but are not read as such; ``dated``: their pattern does."""
     if pc.all(pc.match_substring_regex(texts, OFFSET)).as_py():
         return "moments with different UTC offsets, or of a format that is not known"
     return "dates or times of a format that is not known" if dated else ""
@@ -270,13 +272,16 @@ def _dictionary(cells: pa.ChunkedArray, k: int) -> Levels:
         if is_text
         else None
     )
+    mask = mask_of(texts) if texts is not None else None
+    dated = mask is not None and DATE_LIKE.search(mask) is not None
     return Levels(
         shared=shared,
         distinct=int((counts > 0).sum()),
         covered=sum(n for _, n in shared),
         dictionary=True,
         ordered=cells.type.ordered,
-        mask=mask_of(texts) if texts is not None else None,
+        mask=None if dated else mask,
+        looks_like=_moment_look(texts, dated) or number_look(texts) if texts is not None else "",
     )
 
 
@@ -298,7 +303,7 @@ def date_formats(texts: pa.Array) -> list[str]:
 
 
 def _offset_formats(texts: pa.Array) -> list[str]:
-    """ISO formats that end in the offset from UTC that all ``texts`` share: it stays as it is, and so does the clock."""
+    """ISO formats that end in the offset from UTC that all ``texts`` share; the clock stays as it is written."""
     offsets = pc.unique(pc.struct_field(pc.extract_regex(texts, OFFSET), "offset"))
     shared = offsets[0].as_py() if len(offsets) == 1 else None
     return [format + shared for format in OFFSET_FORMATS] if shared else []

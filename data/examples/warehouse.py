@@ -2,7 +2,8 @@
 
     python data/examples/warehouse.py CSV DUCKDB TABLE
 
-Nothing is written when the table already holds the same rows. Beside ``make_nhanes.py`` this is all the Python below ``data``.
+Nothing is written when the table already holds the same rows. Beside ``make_nhanes.py`` this is all the Python below
+``data``.
 """
 
 import sys

@@ -62,5 +62,9 @@ def file_source(path: Path) -> Source:
     """The source that a file on its own is. Raises SpecError for a name that tells no kind of file."""
     kind = suffix_kind(path)
     if kind not in ("csv", "parquet"):
-        raise SpecError(Fault(str(path), "is no CSV or Parquet file by its name", "name a file that ends in .csv, .csv.gz or .parquet"))
+        raise SpecError(
+            Fault(
+                str(path), "is no CSV or Parquet file by its name", "name a file that ends in .csv, .csv.gz or .parquet"
+            )
+        )
     return catalog.build({"kind": kind, "path": str(path)})

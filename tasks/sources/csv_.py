@@ -21,6 +21,7 @@ NUMBER = r"^-?((0|[1-9][0-9]{0,14})(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$|^-?(
 TRUTH = r"^(true|false)$"
 SHOWN = 5
 CHUNK = 1 << 20
+OTHER_DELIMITERS = (";", "\t", "|")
 
 
 class Csv(Source):
@@ -76,6 +77,25 @@ class Csv(Source):
     def version(self) -> Version:
         return content_version(self.kind, matching(self.path, "*.csv"))
 
+    def texts_read_as_missing(self) -> dict[str, dict[str, int]]:
+        """Which of ``null_values``, other than nothing at all, stand in how many cells of which columns."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        as_written = self.model_copy(update={"null_values": ("",)})
+        table = pa.concat_tables([as_written._texts(file) for file in matching(self.path, "*.csv")])
+        found: dict[str, dict[str, int]] = {}
+        for name, cells in zip(table.column_names, table.columns, strict=True):
+            for text in filter(None, self.null_values):
+                if cells_so := int(pc.sum(pc.equal(cells, text)).as_py() or 0):
+                    found.setdefault(name, {})[text] = cells_so
+        return found
+
+    def unnamed(self) -> list[str]:
+        """The columns that are called after their place, since the header has no name for them."""
+        names = self._header(matching(self.path, "*.csv")[0])
+        return [f"unnamed_{place}" for place, name in enumerate(names, start=1) if not name]
+
     def _texts(self, file: Path) -> pa.Table:
         """All cells of one file as text; missing ones as null."""
         import pyarrow as pa
@@ -96,7 +116,7 @@ class Csv(Source):
         return table.rename_columns([name or f"unnamed_{place}" for place, name in enumerate(names, start=1)])
 
     def _header(self, file: Path) -> list[str]:
-        """The names in the first row; a name that occurs twice is refused."""
+        """The names in the first row; one that occurs twice is refused, and a single one that holds a delimiter."""
         import pyarrow as pa
         import pyarrow.csv as csv
 
@@ -105,6 +125,9 @@ class Csv(Source):
                 names = list(beginning.schema.names)
         except (pa.ArrowInvalid, UnicodeError, OSError):
             raise SourceError(self._unreadable(file)) from None
+        if len(names) == 1 and (likely := _likelier_delimiter(names[0], self.delimiter)):
+            remedy = "use --delimiter, or set 'delimiter' in the source"
+            raise SourceError(Fault(file.name, f"the delimiter seems to be {likely!r}, not {self.delimiter!r}", remedy))
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise SourceError(
@@ -157,6 +180,10 @@ class Csv(Source):
         )
 
 
+def _likelier_delimiter(header: str, delimiter: str) -> str | None:
+    return next((mark for mark in OTHER_DELIMITERS if mark in header and mark != delimiter), None)
+
+
 def _undecodable(stream: pa.NativeFile, encoding: str) -> int | None:
     """The position of the first byte that is not ``encoding``, counted from 0, or None."""
     decoder = codecs.getincrementaldecoder(encoding)()
@@ -186,7 +213,7 @@ def _ragged_fault(file: Path, rows: list[int], width: int) -> Fault:
     return Fault(
         file.name,
         f"{len(rows):,} row{'' if len(rows) == 1 else 's'} with more or fewer than {width} cells: row {numbers}",
-        "put cells that hold the delimiter in quotes (the header is row 1)",
+        "put cells that hold the delimiter in quotes, or set another delimiter (the header is row 1)",
     )
 
 

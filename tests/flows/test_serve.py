@@ -32,7 +32,9 @@ def test_a_deployment_is_the_pipeline_for_one_spec_whose_runs_queue(tmp_path):
 
 
 def test_a_cron_line_is_a_schedule_in_its_time_zone(tmp_path):
-    (said,) = deployed(tmp_path, schedule={"cron": "*/15 8-18 1,15 jan-mar MON-FRI", "timezone": "Europe/Berlin"}).schedules
+    (said,) = deployed(
+        tmp_path, schedule={"cron": "*/15 8-18 1,15 jan-mar MON-FRI", "timezone": "Europe/Berlin"}
+    ).schedules
     assert said.schedule == CronSchedule(cron="*/15 8-18 1,15 jan-mar MON-FRI", timezone="Europe/Berlin")
 
 
@@ -52,10 +54,10 @@ def test_a_trigger_waits_for_the_event_about_the_resource(tmp_path):
 
 def test_specs_are_checked_together_and_no_two_may_have_one_name(tmp_path):
     paths = [write_workspace(tmp_path / name) for name in ("one", "two")]
-    with pytest.raises(SpecError, match="one/spec.yaml: name: 'people' is the name of 2 of these specs"):
+    with pytest.raises(SpecError, match=r"one/spec.yaml: name: 'people' is the name of 2 of these specs"):
         load_all(paths)
     write_workspace(tmp_path / "two", join="shufled")
-    with pytest.raises(SpecError, match="two/spec.yaml: join: unknown kind 'shufled'"):
+    with pytest.raises(SpecError, match=r"two/spec.yaml: join: unknown kind 'shufled'"):
         load_all(paths)
     write_workspace(tmp_path / "two", name="others")
     assert [plan.spec.name for plan in load_all(paths)] == ["people", "others"]
@@ -82,10 +84,19 @@ def stop(process):
 
 def post(server, event, resource="warehouse.visits"):
     """What a warehouse job posts, as the README says."""
-    server.ask("/events", [{
-        "id": str(event), "occurred": datetime.now(UTC).isoformat(), "event": "warehouse.table.updated",
-        "resource": {"prefect.resource.id": resource}, "payload": {}, "related": [],
-    }])
+    server.ask(
+        "/events",
+        [
+            {
+                "id": str(event),
+                "occurred": datetime.now(UTC).isoformat(),
+                "event": "warehouse.table.updated",
+                "resource": {"prefect.resource.id": resource},
+                "payload": {},
+                "related": [],
+            }
+        ],
+    )
 
 
 def schedules(server, name):
@@ -102,7 +113,7 @@ def registered(server, name):
 
 
 @pytest.mark.slow
-def test_an_event_starts_a_run_within_seconds_and_the_same_event_twice_starts_one(serving, server, tmp_path):
+def test_an_event_starts_a_run_within_seconds_the_same_event_twice_starts_one_and_runs_queue(serving, server, tmp_path):
     spec = write_workspace(tmp_path / "workspace", name="triggered", trigger={"resource": "warehouse.*"})
     serving(spec)
     until(lambda: registered(server, "triggered") and automations(server, schedules(server, "triggered")[1]), 60)
@@ -110,30 +121,23 @@ def test_an_event_starts_a_run_within_seconds_and_the_same_event_twice_starts_on
     post(server, uuid4(), resource="elsewhere.visits")
     post(server, event)
     post(server, event)
-    until(lambda: any(run["state_name"] == "Running" for run in server.pipelines("triggered")), 60)
-    waited = time.monotonic() - began
+    until(lambda: "Running" in [run["state_name"] for run in server.pipelines("triggered")], 60)
+    assert time.monotonic() - began < 30
     post(server, event)
-    until(lambda: [run["state_name"] for run in server.pipelines("triggered")] == ["Released"], 90)
-    print(f"from the event to the flow's first line: {waited:.1f} s")
-    assert waited < 30
-    assert len(server.pipelines("triggered")) == 1
-
-
-@pytest.mark.slow
-def test_runs_of_one_spec_queue_and_the_second_finds_nothing_new(serving, server, tmp_path):
-    spec = write_workspace(tmp_path / "workspace", name="queued", trigger={"resource": "queue"})
-    serving(spec)
-    until(lambda: registered(server, "queued") and automations(server, schedules(server, "queued")[1]), 60)
-    post(server, uuid4(), resource="queue")
-    post(server, uuid4(), resource="queue")
-    until(lambda: sorted(run["state_name"] for run in server.pipelines("queued")) == ["Released", "Unchanged"], 150)
-    second, first = server.pipelines("queued")
+    post(server, uuid4())
+    until(lambda: sorted(run["state_name"] for run in server.pipelines("triggered")) == ["Released", "Unchanged"], 150)
+    second, first = server.pipelines("triggered")
     assert first["end_time"] <= second["start_time"]
 
 
 @pytest.mark.slow
 def test_schedules_and_triggers_follow_the_spec_and_outlive_the_process(serving, server, tmp_path):
-    spec = write_workspace(tmp_path / "workspace", name="planned", schedule={"cron": "0 3 * * *", "timezone": "Europe/Berlin"}, trigger={"resource": "a"})
+    spec = write_workspace(
+        tmp_path / "workspace",
+        name="planned",
+        schedule={"cron": "0 3 * * *", "timezone": "Europe/Berlin"},
+        trigger={"resource": "a"},
+    )
     process = serving(spec)
     until(lambda: registered(server, "planned") and automations(server, schedules(server, "planned")[1]), 60)
     stop(process)

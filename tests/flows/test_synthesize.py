@@ -24,7 +24,9 @@ flows.cli.main()
 
 
 def test_a_part_that_fails_is_named_and_the_next_run_trains_it_alone(served, server, tmp_path):
-    spec = write_workspace(tmp_path / "workspace", name="half", generators={"habits": {"kind": "cart", "order": ["age"]}})
+    spec = write_workspace(
+        tmp_path / "workspace", name="half", generators={"habits": {"kind": "cart", "order": ["age"]}}
+    )
     done = served("run", spec)
     assert done.returncode == 6
     assert "habits: age: 'order' names no column of this part" in done.stderr
@@ -33,7 +35,7 @@ def test_a_part_that_fails_is_named_and_the_next_run_trains_it_alone(served, ser
     assert (states["fit money"], states["fit habits"], states["train"]) == ("Completed", "Failed", "Failed")
     assert load(spec).workspace.sampler("money").is_dir()
     write_workspace(spec.parent, name="half")
-    again = served("run", spec)
+    again = served("run", spec, "--only", "train")
     assert again.returncode == 0, again.stderr
     assert "1 of 2 parts were trained before" in again.stderr
     assert "trained habits (1 of 1)" in again.stderr
@@ -49,6 +51,9 @@ def test_an_error_of_another_make_reaches_neither_the_screen_nor_the_server(serv
     assert "CANARY-7431" not in done.stderr
     assert "CANARY-7431" in (spec.parent / "data" / "secret" / "fault-partition.txt").read_text()
     run = server.pipelines("stumbling")[0]
-    assert (run["state_type"], run["state"]["message"].split(" (")[0]) == ("FAILED", "A fault in Parquetry: partition: KeyError in <string>, line 6")
+    assert (run["state_type"], run["state"]["message"].split(" (")[0]) == (
+        "FAILED",
+        "A fault in Parquetry: partition: KeyError in <string>, line 6",
+    )
     assert b"CANARY-7431" not in server.stored()
     assert not list((served.home / "prefect").rglob("storage"))

@@ -203,3 +203,40 @@ def test_a_long_upper_tail_asks_for_a_log_scale():
 )
 def test_roles_are_suggested_by_the_words_of_a_name(name, role):
     assert suggested_role(name) is role
+
+
+def test_text_that_looks_like_numbers_is_refused_not_made_anew():
+    found = drafted(levels(distinct=100, looks_like="numbers with a unit"))
+    assert found.column.kind is Kind.TEXT
+    assert "LOOKS LIKE numbers with a unit: convert it in the source" in found.warning
+    assert found.warning in found.why
+    assert drafted(levels(distinct=100, looks_like="numbers with a unit"), name="id").column.kind is Kind.IDENTIFIER
+    shared = drafted(levels(("4 kg", 60), ("5 kg", 40), distinct=2, looks_like="numbers with a unit"))
+    assert (shared.column.kind, shared.warning != "") == (Kind.CATEGORICAL, True)
+
+
+def test_a_column_that_would_be_mostly_rare_is_warned_of():
+    assert "60 % of the cells BECOME '(rare)'" in drafted(levels(("a", 40), distinct=30)).warning
+    assert "100 % of the cells BECOME missing" in drafted(levels(distinct=30, dictionary=True)).warning
+    assert drafted(levels(("a", 60), distinct=30)).warning == ""
+
+
+def test_exact_numbers_that_hardly_repeat_are_identifiers_and_rare_ones_give_way():
+    assert drafted(levels(distinct=50, numeric=True)).column.kind is Kind.IDENTIFIER
+    assert drafted(levels((2**60, 90), distinct=3, numeric=True)).column.other == 2**60
+
+
+def test_a_bound_that_few_rows_hold_far_from_the_rest_is_warned_of():
+    near = [float(number) + 0.5 for number in range(100)]
+    assert "the upper BOUND HANGS ON FEWER THAN 10 ROWS" in drafted(numbers([*near, 999.0])).warning
+    assert "the lower and upper BOUND" in drafted(numbers([-777.0, *near, 999.0])).warning
+    assert drafted(numbers(near)).warning == ""
+    assert drafted(numbers([*near, 999.0], [1] * 100 + [10])).warning == ""
+    assert drafted(numbers([1.5, 99.5])).warning == ""
+
+
+def test_a_day_stands_out_only_if_a_hundredth_of_the_rows_has_it():
+    counts = np.full(3000, 1)
+    counts[[100, 200]] = 20, 40
+    cells = Moments(Kind.DATE, np.arange(3000.0), counts, "day", (-1e12, 1e12))
+    assert drafted(cells).column.peaks == (200.0,)

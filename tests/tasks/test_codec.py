@@ -166,7 +166,7 @@ ARROW: dict[str, pa.Array] = {
     "string_view": pa.array(holes(words(), None), pa.string_view()),
     "decimal32": pa.array([Decimal(i % 97) / 4 for i in range(ROWS)], pa.decimal32(5, 2)),
     "decimal64": pa.array([Decimal(-i) / 8 for i in range(ROWS)], pa.decimal64(12, 3)),
-    "decimal128 without places": pa.array([Decimal(10**17 + 64 * i) for i in range(ROWS)], pa.decimal128(38, 0)),
+    "decimal128 without places": pa.array([Decimal(10**15 + 64 * i) for i in range(ROWS)], pa.decimal128(38, 0)),
     "dictionary of large_string": pa.array(holes(words(), None)).cast(pa.large_string()).dictionary_encode(),
     "dictionary of dates": pa.array(days()).dictionary_encode(),
     "dictionary of double": pa.array([i % 3 / 2 for i in range(ROWS)]).dictionary_encode(),

@@ -101,3 +101,46 @@ def test_a_name_that_occurs_twice_is_refused():
 def test_excluded_columns_may_be_absent_and_empty_columns_untyped():
     schema = Schema(columns=(column(nullable=True), column(name="y", include=False)))
     assert breaches(pa.table({"x": pa.nulls(2)}), schema) == []
+
+
+BIG = 1_500_000_000_000_000_001
+
+
+@pytest.mark.parametrize(
+    ("kind", "levels", "cells"),
+    [
+        (pa.int64(), (BIG, BIG + 1), [BIG, BIG + 1]),
+        (pa.uint64(), (2**63, 2**63 + 1), [2**63, 2**63 + 1]),
+        (pa.uint64(), (1, 2**63 + 1), [1, 2**63 + 1]),
+        (pa.decimal64(18, 2), ("90071992547409.93", "90071992547409.94"), [Decimal("90071992547409.93")]),
+        (pa.decimal128(38, 2), (f"{BIG}.25", f"{BIG}.26"), [Decimal(f"{BIG}.25"), Decimal(f"{BIG}.26")]),
+    ],
+)
+def test_numbers_that_float64_confuses_are_told_apart_and_come_back(kind, levels, cells):
+    schema = Schema(columns=(column(kind="categorical", bounds=None, dtype=str(kind), levels=levels),))
+    table = pa.table({"x": pa.array(cells, kind)})
+    coded = encode(table, schema)
+    assert coded["x"].tolist() == list(range(len(cells)))
+    assert decode(coded, schema, Seed.of(1)) == table
+
+
+def test_a_large_number_next_to_a_level_or_a_constant_is_not_it():
+    schema = Schema(columns=(column(kind="categorical", bounds=None, levels=(BIG,)),))
+    assert [each.rows for each in breaches(pa.table({"x": [BIG, BIG + 1]}), schema)] == [1]
+    constant = Schema(columns=(column(kind="constant", bounds=None, levels=(BIG,)),))
+    assert [each.rows for each in breaches(pa.table({"x": [BIG, BIG + 1]}), constant)] == [1]
+    assert decode(Table.of((), [], 2), constant, Seed.of(1))["x"].to_pylist() == [BIG, BIG]
+
+
+def test_a_level_that_the_type_cannot_hold_matches_nothing():
+    schema = Schema(columns=(column(kind="categorical", bounds=None, levels=("x", 2**70, 1.5, 5)),))
+    assert encode(pa.table({"x": [5]}), schema)["x"].tolist() == [3.0]
+
+
+def test_minus_zero_is_the_level_zero():
+    schema = Schema(columns=(column(kind="categorical", bounds=None, dtype="double", levels=(0.0, 1.5)),))
+    assert encode(pa.table({"x": [-0.0, 0.0]}), schema)["x"].tolist() == [0.0, 0.0]
+    minus = Schema(columns=(column(kind="categorical", bounds=None, dtype="double", levels=(-0.0, 1.5)),))
+    assert encode(pa.table({"x": [-0.0, 0.0]}), minus)["x"].tolist() == [0.0, 0.0]
+    constant = Schema(columns=(column(kind="constant", bounds=None, dtype="double", levels=(0,)),))
+    assert breaches(pa.table({"x": [-0.0, 0.0]}), constant) == []

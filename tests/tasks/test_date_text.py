@@ -18,6 +18,9 @@ def texts(*values: str | None) -> pa.ChunkedArray:
         ("%Y-%m-%d", "1850-02-28"),
         ("%d/%m/%Y", "31/12/1999"),
         ("%d-%b-%Y", "02-Jan-2020"),
+        ("%d-%b-%y", "02-Jan-69"),
+        ("%Y-%m-%dT%H:%M:%S+02:00", "2020-01-02T03:04:05+02:00"),
+        ("%Y-%m-%dT%H:%M:%S.%f-05:00", "2020-01-02T03:04:05.000123-05:00"),
         ("%H:%M", "07:05"),
         ("%Y-%m-%dT%H:%M:%SZ", "2020-01-02T03:04:05Z"),
         ("%Y-%m-%d %H:%M:%S.%f", "2020-01-02 03:04:05.000123"),
@@ -55,3 +58,9 @@ def test_milliseconds_are_written_with_three_digits():
 
 def test_no_text_at_all_is_no_date_at_all():
     assert len(parse(texts(), "%H:%M")) == 0
+
+
+def test_a_long_year_has_four_digits_and_a_short_one_two():
+    assert parse(texts("09-Dec-21"), "%d-%b-%Y").to_pylist() == [None]
+    assert parse(texts("19/08/2022"), "%d/%m/%y").to_pylist() == [None]
+    assert parse(texts("0001-01-01"), "%Y-%m-%d").null_count == 0

@@ -272,3 +272,37 @@ def test_a_name_that_is_no_name_of_a_folder_is_refused_with_one_that_is(tmp_path
 def test_a_name_that_yaml_would_read_as_something_else_stays_a_name(tmp_path, name):
     source = write(tmp_path, pa.table({"age": RNG.integers(18, 90, ROWS)}), f"{name}.parquet")
     assert load(drafted(source, tmp_path).spec).spec.name == name
+
+
+def test_what_must_not_be_overlooked_in_a_csv_is_warned_of_and_spelled_out(tmp_path):
+    lines = [f"{20 + row * 3};{'NA' if row < 2 else 'x'};{row}%" for row in range(40)]
+    (tmp_path / "t.csv").write_text("\n".join(["age;note;", *lines, ""]))
+    with pytest.raises(SourceError, match="the delimiter seems to be ';'"):
+        drafted(str(tmp_path / "t.csv"), tmp_path)
+    drafts = drafted(str(tmp_path / "t.csv"), tmp_path, delimiter=";", encoding="latin-1")
+    said = "\n".join(drafts.warnings)
+    assert "unnamed_3: the header has no name for this column" in said
+    assert "note: read as missing: 'NA' in 2 cells" in said
+    assert "unnamed_3: LOOKS LIKE numbers with a % sign" in said
+    source = read_yaml(drafts.spec, "")["source"]
+    assert (source["delimiter"], source["encoding"]) == (";", "latin-1")
+    assert {"", "NA", "#N/A"} <= set(source["null_values"])
+
+
+def test_a_csv_without_anything_odd_has_no_warning_and_a_short_source(tmp_path):
+    lines = [f"{20 + row % 7 * 3},{'ab'[row % 2]}" for row in range(400)]
+    (tmp_path / "t.csv").write_text("\n".join(["age,ward", *lines, ""]))
+    drafts = drafted(str(tmp_path / "t.csv"), tmp_path)
+    assert drafts.warnings == ()
+    assert set(read_yaml(drafts.spec, "")["source"]) == {"kind", "path"}
+
+
+def test_a_tab_can_be_said(tmp_path):
+    (tmp_path / "t.csv").write_text("age\tward\n" + "".join(f"{20 + row % 7}\t{'ab'[row % 2]}\n" for row in range(400)))
+    drafts = drafted(str(tmp_path / "t.csv"), tmp_path, delimiter="\\t")
+    assert load(drafts.spec).source.read().column_names == ["age", "ward"]
+
+
+def test_how_a_csv_is_written_is_not_said_of_other_files(tmp_path):
+    with pytest.raises(SpecError, match="--delimiter: is for CSV files"):
+        drafted(write(tmp_path, pa.table({"age": [1]})), tmp_path, delimiter=";")

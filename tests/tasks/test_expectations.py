@@ -427,3 +427,11 @@ def test_columns_whose_names_differ_in_case_alone_are_told_apart():
     assert validate(good, schema).passed
     broken = validate(pa.table({"id": [1, 2], "ID": [500, 5]}), schema)
     assert [(check.column, check.check) for check in broken.failed] == [("ID", "bounds")]
+
+
+def test_levels_beyond_what_float64_tells_apart_are_judged_by_the_contract_alone():
+    big = 1_500_000_000_000_000_001
+    schema = Schema(columns=(column("branch", Kind.CATEGORICAL, "int64", levels=(big, big + 1)),))
+    assert not validate(pa.table({"branch": [big, big + 1]}), schema).failed
+    (check,) = validate(pa.table({"branch": [big, big + 2]}), schema).failed
+    assert (check.column, check.check, check.rows_failed) == ("branch", "levels", 1)

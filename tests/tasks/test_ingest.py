@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from uuid import uuid4
 from typing import Literal
+from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa

@@ -55,11 +55,14 @@ def test_an_interrupt_passes(spec):
         ended(spec, KeyboardInterrupt())
 
 
-@pytest.mark.parametrize(("error", "again"), [
-    (SourceError(Fault("warehouse", "no connection"), transient=True), True),
-    (SourceError(Fault("people.csv", "no such file")), False),
-    (ContractError(Fault("age", "3 rows out of bounds")), False),
-])
+@pytest.mark.parametrize(
+    ("error", "again"),
+    [
+        (SourceError(Fault("warehouse", "no connection"), transient=True), True),
+        (SourceError(Fault("people.csv", "no such file")), False),
+        (ContractError(Fault("age", "3 rows out of bounds")), False),
+    ],
+)
 def test_only_a_source_that_may_come_back_is_asked_again(error, again, caplog):
     assert _may_come_back(None, None, Failed(data=error)) is again
     assert ("it is asked again after 5 and 30 s" in caplog.text) is again

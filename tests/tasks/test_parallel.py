@@ -46,7 +46,9 @@ def crew():
 def started():
     """The worker processes that were started since the test began and still are there."""
     before = set(psutil.Process().children())
-    return lambda: [child for child in set(psutil.Process().children()) - before if "spawn_main" in " ".join(child.cmdline())]
+    return lambda: [
+        child for child in set(psutil.Process().children()) - before if "spawn_main" in " ".join(child.cmdline())
+    ]
 
 
 def test_results_come_in_the_order_of_the_work(crew):
@@ -93,7 +95,10 @@ def test_there_are_no_more_processes_than_pieces_and_no_more_than_the_size(start
 
 
 def test_a_process_that_is_killed_is_told_with_a_remedy():
-    with Crew(size=1) as workers, pytest.raises(SynthesisError, match="money: its process was killed.*make parts smaller"):
+    with (
+        Crew(size=1) as workers,
+        pytest.raises(SynthesisError, match=r"money: its process was killed.*make parts smaller"),
+    ):
         workers(die, [None], ["money"])
 
 
@@ -107,8 +112,7 @@ def test_an_error_ends_the_processes_at_once_without_waiting_for_their_work(star
 
 
 def test_the_place_of_an_error_is_file_and_line():
-    try:
+    with pytest.raises(KeyError) as caught:
         fail("foreign")
-    except KeyError as error:
-        assert place_of(error).startswith("in test_parallel.py, line")
+    assert place_of(caught.value).startswith("in test_parallel.py, line")
     assert place_of(ParquetryError(())) == "in a worker process"

@@ -11,7 +11,7 @@ import pytest
 from models.draft import Levels, Moments, Numbers, Unsupported
 from models.errors import ContractError
 from models.schema import Kind
-from tasks.profiles import coarsest_grid, date_formats, draft, mask_of, profile
+from tasks.profiles import coarsest_grid, date_formats, draft, mask_of, number_look, profile
 
 K = 2
 
@@ -164,3 +164,94 @@ def test_reasons_and_schema_hold_no_rare_value():
     said = schema.model_dump_json() + str(reasons)
     assert not any(value in said for value in ("CANARY", "7431", "777.125", "1777-01-25"))
     assert set(reasons) == set(table.column_names)
+
+
+BEYOND = 1_500_000_000_000_000_001
+
+
+def exact(cells, kind):
+    return profile("x", pa.chunked_array([pa.array(cells, kind)]), K)
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind", "levels"),
+    [
+        ([BEYOND, BEYOND, BEYOND + 1, BEYOND + 1], pa.int64(), (BEYOND, BEYOND + 1)),
+        ([2**63, 2**63, 2**63 + 1, 2**63 + 1], pa.uint64(), (2**63, 2**63 + 1)),
+        ([Decimal(10**17 + 1)] * 2, pa.decimal64(18, 0), (10**17 + 1,)),
+        ([Decimal(f"{BEYOND}.25")] * 2, pa.decimal128(30, 2), (f"{BEYOND}.25",)),
+        ([-(2**60), -(2**60)], pa.int64(), (-(2**60),)),
+    ],
+)
+def test_numbers_that_float64_confuses_are_exact_levels(cells, kind, levels):
+    seen_levels = exact(cells, kind).cells
+    assert isinstance(seen_levels, Levels)
+    assert tuple(level for level, _ in seen_levels.shared) == levels
+
+
+def test_unique_numbers_that_float64_confuses_are_identifiers():
+    column = draft(pa.table({"x": pa.array([BEYOND + row for row in range(30)])}), 10)[0]["x"]
+    assert (column.kind, column.unique) == (Kind.IDENTIFIER, True)
+
+
+def test_minus_zero_is_zero():
+    assert str(seen([-0.0, 0.0, 1.0]).values.tolist()) == "[0.0, 1.0]"
+    coded = pa.chunked_array([pa.array([-0.0, 0.0, 1.0, 1.0]).dictionary_encode()])
+    assert profile("x", coded, K).cells.shared == ((0.0, 2), (1.0, 2))
+
+
+@pytest.mark.parametrize(
+    ("texts", "format"),
+    [
+        (["09-Dec-21", "10-Dec-21"], "%d-%b-%y"),
+        (["19/08/22", "01/02/22"], "%d/%m/%y"),
+        (["2022-03-09T10:50:42+00:00", "2022-03-09T11:50:42+00:00"], "%Y-%m-%dT%H:%M:%S+00:00"),
+        (["2022-03-09 10:50:42+02", "2022-03-09 11:50:42+02"], "%Y-%m-%d %H:%M:%S+02"),
+        (["2022-03-09T10:50:42.125-05:00", "2022-03-09T10:50:43.125-05:00"], "%Y-%m-%dT%H:%M:%S.%f-05:00"),
+        (["2022-03-09T10:50:42.125Z", "2022-03-09T10:50:43.125Z"], "%Y-%m-%dT%H:%M:%S.%fZ"),
+    ],
+)
+def test_short_years_and_offsets_are_kept_in_the_format(texts, format):
+    cells = seen(texts)
+    assert (cells.format, cells.note) == (format, "")
+
+
+def test_dates_that_will_be_written_otherwise_are_said_to_be():
+    assert "will be written as 03/10/2024" in seen(["8/19/2022", "8/20/2022"]).note
+
+
+def test_different_offsets_are_neither_moments_nor_a_pattern():
+    cells = seen(["2022-03-09T10:50:42+00:00", "2022-03-09T10:50:42+02:00"])
+    assert cells.mask is None
+    assert cells.looks_like == "moments with different UTC offsets, or of a format that is not known"
+    odd = seen(["2022/03/09 at 10:50", "2022/03/10 at 11:30"])
+    assert (odd.mask, odd.looks_like) == (None, "dates or times of a format that is not known")
+
+
+@pytest.mark.parametrize(
+    ("texts", "look"),
+    [
+        (["5,085,510", "985"], "numbers with thousands separators"),
+        (["$17.93", "$5.00"], "numbers with a currency sign"),
+        (["43%", "7 %"], "numbers with a % sign"),
+        (["83 kg", "91.5 kg"], "numbers with a unit"),
+        (["47,09", "3,1"], "numbers with a decimal comma"),
+        (["1.5", "-2.25"], "numbers with a decimal point"),
+        (["00123", "45678"], ""),
+        (["123", "456"], ""),
+        (["A1", "B2"], ""),
+        (["192.168.0.1", "10.0.0.12"], ""),
+        (["", "kg"], ""),
+        (["1234A", "5678B"], ""),
+    ],
+)
+def test_written_numbers_are_told_from_codes(texts, look):
+    assert number_look(pa.array(texts, pa.large_string())) == look
+
+
+def test_texts_in_a_dictionary_are_looked_at_as_well():
+    coded = pa.array(["5 kg", "6 kg"]).dictionary_encode()
+    assert profile("x", pa.chunked_array([coded]), K).cells.looks_like == "numbers with a unit"
+    clocks = pa.array(["2022-03-09T10:50:42+00:00", "2022-03-09T10:50:42+02:00"]).dictionary_encode()
+    seen_clocks = profile("x", pa.chunked_array([clocks]), K).cells
+    assert (seen_clocks.mask, seen_clocks.looks_like[:29]) == (None, "moments with different UTC of")

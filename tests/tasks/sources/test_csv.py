@@ -146,3 +146,25 @@ def test_the_version_is_the_content(tmp_path):
 def test_settings_are_checked(settings, found):
     with pytest.raises(SpecError, match=found):
         catalog.build({"kind": "csv", "path": "x.csv", **settings})
+
+
+@pytest.mark.parametrize("mark", [";", "\t", "|"])
+def test_a_header_of_one_name_that_holds_another_delimiter_is_refused(tmp_path, mark):
+    with pytest.raises(SourceError, match=r"the delimiter seems to be .*use --delimiter"):
+        read(tmp_path, f"a{mark}b\n1{mark}2\n")
+    assert read(tmp_path, f"a{mark}b\n1{mark}2\n", delimiter=mark).column_names == ["a", "b"]
+
+
+def test_uneven_rows_may_have_another_delimiter(tmp_path):
+    with pytest.raises(SourceError, match="or set another delimiter"):
+        read(tmp_path, "a,b\n1\n")
+
+
+def test_the_texts_that_were_read_as_missing_are_counted(tmp_path):
+    path = written(tmp_path, "a,b\nNA,x\nnull,\nNA,NA2\n")
+    assert Csv(path=str(path)).texts_read_as_missing() == {"a": {"NA": 2, "null": 1}}
+    assert Csv(path=str(path), null_values=("",)).texts_read_as_missing() == {}
+
+
+def test_columns_without_a_name_are_known(tmp_path):
+    assert Csv(path=str(written(tmp_path, "a,b,\n1,2,3\n"))).unnamed() == ["unnamed_3"]
