@@ -23,6 +23,7 @@ from prefect.client.schemas.objects import State, TaskRun
 from prefect.futures import wait
 from prefect.states import Completed, Failed
 from prefect.tasks import Task
+from prefect.transactions import CommitMode, transaction
 from prefect.utilities.annotations import quote
 
 from models.errors import ParquetryError, SourceError, WithheldError
@@ -102,7 +103,10 @@ def _may_come_back(task: Task[Any, Any], run: TaskRun, state: State[Any]) -> boo
 
 
 class PrefectEach:
-    """An ``Each`` whose pieces are task runs; the work itself is done by the processes of ``crew``."""
+    """An ``Each`` whose pieces are task runs; the work itself is done by the processes of ``crew``.
+
+    A piece that was done stays so if another fails: Prefect would else mark it as rolled back.
+    """
 
     def __init__(self, crew: Crew):
         self.crew = crew
@@ -116,11 +120,13 @@ class PrefectEach:
             tell(future, piece, told, next(done), len(names))
             return Completed(message="done")
 
-        runs = [
-            _with_our_defaults(body, f"{do.__name__} {name}").submit(name, quote(future))
-            for name, future in zip(names, futures, strict=True)
-        ]
-        wait(runs)
+        with transaction(commit_mode=CommitMode.EAGER):
+            wait(
+                [
+                    _with_our_defaults(body, f"{do.__name__} {name}").submit(name, quote(future))
+                    for name, future in zip(names, futures, strict=True)
+                ]
+            )
         return results(futures, names)
 
 

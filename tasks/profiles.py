@@ -47,7 +47,8 @@ FORMATS: dict[str, MomentKind] = (
 )
 OFFSET = r"\d:\d{2}(?:\.\d+)?(?P<offset>[+-]\d{2}(?::?\d{2})?)$"
 OFFSET_FORMATS = tuple(f"%Y-%m-%d{mark}%H:%M:%S{end}" for mark in "T " for end in ("", FRACTION))
-EXAMPLE = pa.array([1_710_043_505], pa.timestamp("s"))
+EXAMPLE = 1_710_043_505
+"""A moment, in seconds since 1970, by which a format is shown: no date of the table may be."""
 DATE_LIKE = re.compile(r"####[-/.]##[-/.]##|##[-/.]##[-/.]####|##:##")
 NUMBER_LIKE = (
     r"^[-+]?[$€£¥]? ?[-+]?(?:\d{1,3}(?:[,.' ]\d{3})+|0|[1-9]\d*)?(?:[.,]\d+)?"
@@ -228,7 +229,8 @@ def _rewritten(texts: pa.Array, format: str) -> str:
     whole = pa.chunked_array([texts])
     if pc.all(pc.equal(render(parse(whole, format), format), whole)).as_py() or FRACTION in format:
         return ""
-    return f"not all are written so now: will be written as {render(EXAMPLE, format)[0].as_py()}"
+    example = render(pa.array([EXAMPLE], pa.timestamp("s")), format)[0].as_py()
+    return f"not all are written so now: will be written as {example}"
 
 
 def _moment_look(texts: pa.Array, dated: bool) -> str:

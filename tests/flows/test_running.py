@@ -36,7 +36,7 @@ def killed(tmp_path):
     def at(spec, *points):
         (tmp_path / "copies").mkdir()
         variables = environment(tmp_path, OMP_NUM_THREADS="1", PYTHONPATH=f"{PROJECT}:{PROJECT / 'tests'}")
-        command = [sys.executable, "-m", "killing", spec.parent, tmp_path / "copies", *points]
+        command = [sys.executable, "-m", "killing", spec.parent, tmp_path / "copies", *map(str, points)]
         done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         whole, *others = [json.loads(line) for line in done.stdout.splitlines()]
