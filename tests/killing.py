@@ -2,8 +2,9 @@
 
 All that a run leaves behind it renames into place, so the moments just before its renames are all there are. A point is
 the end of the path that something is renamed to, or a number: the first, second, ... rename. For every point a copy of
-the workspace is run in a child that is killed there (SIGKILL), and run again in another to its end. Before them, one
-copy is run without a child and not killed. What is there afterwards is printed, one JSON per line.
+the workspace is run in a child that is killed there (SIGKILL), and run again in another to its end; the first point
+that is not reached is the last. Before them, one copy is run without a child and not killed. What is there afterwards
+is printed, one JSON per line.
 """
 
 import hashlib
@@ -79,6 +80,8 @@ def main(workspace: Path, into: Path, points: list[str]) -> None:
             flush=True,
         )
         shutil.rmtree(root)
+        if point and not ended:  # there are no more moments
+            break
 
 
 if __name__ == "__main__":
