@@ -100,7 +100,7 @@ class BusyError(ParquetryError):
 
 class StateError(ParquetryError):
     exit_code = 11
-    title = "A stored artifact cannot be used"
+    title = "A stored artifact, or the Prefect server, cannot be used"
 
 
 class InternalError(ParquetryError):
