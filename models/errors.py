@@ -9,7 +9,7 @@
     ├── WithheldError    the audit was computed and did not pass: nothing is published
     ├── TamperedError    a release is not what its manifest says
     ├── BusyError        another run holds the workspace
-    ├── StateError       a stored artifact or workspace is missing, cut short or of another format
+    ├── StateError       a stored artifact is missing, cut short or of another format, or no server answers
     └── InternalError    something failed that should not have: a fault of Parquetry's, told without its message
 
 An error carries *all* faults that were found, not the first one. A fault names a column, key or file, a count and a

@@ -10,6 +10,7 @@ import sys
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from command_line import CommandLine, environment
 from small_world import CANARY_INCOME, CANARY_NAME, people, run_stages, write_workspace
 
 from flows.cli import app, main
@@ -274,17 +275,19 @@ def test_an_artifact_that_is_missing_or_no_release_has_code_11(say, tmp_path):
     assert "run the stage that makes it" in err
 
 
-def test_a_fault_of_our_own_has_code_1_and_is_told_without_its_words(command, finished, tmp_path):
+def test_a_fault_of_our_own_has_code_1_and_is_told_without_its_words(tmp_path):
     """Where the whole traceback lies is told; only its owner may read it."""
-    table = pq.read_table(finished.workspace.root / "people.parquet").drop_columns(["person"])
-    pq.write_table(table, tmp_path / "in.parquet")
-    done = command(
-        "synthesize", tmp_path / "in.parquet", tmp_path / "in.parquet" / "out.parquet", "--generator", "marginal"
-    )
+    command = CommandLine(tmp_path, environment(tmp_path, TMPDIR=str(tmp_path)))
+    pq.write_table(people(60).drop_columns(["person"]), tmp_path / "in.parquet")
+    done = command("synthesize", "in.parquet", tmp_path / "in.parquet" / "out.parquet", "--generator", "marginal")
     assert (done.returncode, done.stdout) == (1, "")
     assert "A fault in Parquetry" in done.stderr
     assert "Error in " in done.stderr
     assert "Traceback" not in done.stderr
+    (kept,) = tmp_path.glob("parquetry-*/fault-parquetry.txt")
+    assert str(kept) in done.stderr
+    assert "Traceback" in kept.read_text()
+    assert kept.stat().st_mode & 0o077 == 0
 
 
 def imported_by(command, *calls):
