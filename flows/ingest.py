@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from prefect import flow
 
-from tasks.orchestration import ends, job, stage
+from tasks.orchestration import ends, job, named, stage
 from tasks.stages import INGEST
 
 
-@flow(name="ingest", flow_run_name="ingest", persist_result=False)
+@flow(name="ingest", flow_run_name=named, persist_result=False)
 @ends
 def ingest(spec: str, run: str) -> bool:
     """Whether anything had to be done."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
-from prefect import flow
+from prefect import Flow, flow, get_run_logger
 from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 from prefect.states import Completed
@@ -15,21 +15,18 @@ from flows.audit import audit
 from flows.ingest import ingest
 from flows.release import release
 from flows.synthesize import synthesize
-from models.errors import SpecError
-from tasks.orchestration import ends, show_audit, show_release
+from tasks.orchestration import ends, named, show_audit, show_release, take_over
 from tasks.release import latest
 from tasks.spec import load
 from tasks.stages import STAGES
 from tasks.versions import prepare
 
 
-def named() -> str:
-    """What the run that begins is called: its data set, or the path of a spec that cannot be followed."""
-    path = str(flow_run.parameters["spec"])
-    try:
-        return load(Path(path)).spec.name
-    except SpecError:
-        return path
+def _worked(room: Flow[[str, str], Any], spec: str, run: str) -> bool:
+    """Whether a room had anything to do. The log of the whole run, which has none of its rooms' lines, says so, too."""
+    worked = bool(room(spec, run))
+    get_run_logger().info("%s: %s", room.name, "done" if worked else "nothing had changed")
+    return worked
 
 
 @flow(name="parquetry", flow_run_name=named, persist_result=False)
@@ -41,11 +38,12 @@ def pipeline(spec: str) -> State[Any]:
     """
     plan = load(Path(spec))
     with plan.workspace.held():
+        take_over(plan.workspace, UUID(flow_run.id))
         prepare(plan, STAGES)
         run = str(uuid4())
-        worked = [room(spec, run) for room in (ingest, synthesize, audit)]
+        worked = [_worked(room, spec, run) for room in (ingest, synthesize, audit)]
         show_audit(plan)
-        worked.append(release(spec, run))
+        worked.append(_worked(release, spec, run))
         published = latest(plan.workspace, plan.spec.name)
     assert published is not None, "the release stage passed"
     show_release(published)

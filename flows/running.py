@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -19,8 +20,14 @@ from tasks.step import Job, carry_out
 from tasks.store import read_json
 from tasks.versions import prepare
 
-SILENT = {"PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL", "PREFECT_INTERNAL_LOGGING_LEVEL": "CRITICAL"}
-"""Prefect prints nothing of its own: what there is to say is in our log, and what went wrong in our errors."""
+SETTINGS = {
+    "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL",
+    "PREFECT_INTERNAL_LOGGING_LEVEL": "CRITICAL",
+    "PREFECT_CLIENT_MAX_RETRIES": "3",
+}
+"""Prefect prints nothing of its own: what there is to say is in our log, and what went wrong in our errors. A server
+that does not answer is asked again after 2, 4 and 8 s, and no more: with Prefect's own 5 tries, every question to a
+server that went away takes a minute. Who set these already is right."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +61,8 @@ def run_one(path: Path, stage: str) -> Ended:
 def run_all(path: Path) -> Ended:
     """The whole pipeline as a Prefect flow. Raises what stopped it, except a withheld release, which is told."""
     plan = load(path)
-    os.environ.update({name: os.environ.get(name, level) for name, level in SILENT.items()})
+    os.environ.update({name: os.environ.get(name, value) for name, value in SETTINGS.items()})
+    logging.raiseExceptions = False  # else Prefect prints what a server that went away did to its log
     from flows.server import connected
 
     with connected():

@@ -19,6 +19,7 @@ from rich.console import Console
 from models.errors import Fault, StateError
 
 LOCAL = "http://127.0.0.1:4200/api"
+RESUME = "and run again; finished stages and parts are kept"
 
 log = logging.getLogger("parquetry")
 
@@ -31,7 +32,7 @@ def connected() -> Iterator[None]:
     serve runs that a runner watches over, and waiting for them costs a second for each flow. Raises StateError if the
     server refuses, or goes away meanwhile.
     """
-    from httpx import HTTPError
+    from httpx import HTTPError, HTTPStatusError
     from prefect.settings import PREFECT_API_URL, PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
 
     url = found()
@@ -42,14 +43,12 @@ def connected() -> Iterator[None]:
     with temporary_settings({PREFECT_API_URL: url, PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}):
         try:
             yield
+        except HTTPStatusError as refusal:
+            told = f"the Prefect server refused (HTTP {refusal.response.status_code})"
+            raise StateError(Fault(url, told, f"see what it says, {RESUME}")) from None
         except HTTPError as error:
-            raise StateError(
-                Fault(
-                    url,
-                    f"the Prefect server refused or went away ({type(error).__name__})",
-                    "see what it says, and run again; finished stages are kept",
-                )
-            ) from None
+            told = f"the Prefect server went away while the run was under way ({type(error).__name__})"
+            raise StateError(Fault(url, told, f"start it, {RESUME}")) from None
 
 
 @contextmanager

@@ -5,13 +5,13 @@ from __future__ import annotations
 from prefect import flow
 from prefect.task_runners import ThreadPoolTaskRunner
 
-from tasks.orchestration import ends, job, stage
+from tasks.orchestration import ends, job, named, stage
 from tasks.stages import JOIN, PARTITION, TRAIN
 
 
 @flow(
     name="synthesize",
-    flow_run_name="synthesize",
+    flow_run_name=named,
     persist_result=False,
     task_runner=ThreadPoolTaskRunner(max_workers=16),
 )

@@ -16,21 +16,26 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from prefect import task
+from prefect import get_client, get_run_logger, task
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
 from prefect.cache_policies import NO_CACHE
-from prefect.client.schemas.objects import State, TaskRun
+from prefect.client.orchestration import SyncPrefectClient
+from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterId, FlowRunFilterParentFlowRunId
+from prefect.client.schemas.objects import FlowRun, State, TaskRun
+from prefect.exceptions import ObjectNotFound
 from prefect.futures import wait
-from prefect.states import Completed, Failed
+from prefect.runtime import flow_run
+from prefect.settings import PREFECT_CLIENT_MAX_RETRIES, get_current_settings, temporary_settings
+from prefect.states import Completed, Crashed, Failed
 from prefect.tasks import Task
 from prefect.transactions import CommitMode, transaction
 from prefect.utilities.annotations import quote
 
-from models.errors import ParquetryError, SourceError, WithheldError
+from models.errors import InternalError, ParquetryError, SourceError, SpecError, WithheldError
 from tasks.audit import published_rows
 from tasks.parallel import Crew, results, tell
 from tasks.release import Release
-from tasks.spec import Plan
+from tasks.spec import Plan, load
 from tasks.step import Job, Outcome, Sealed, Stage, carry_out, job_for
 from tasks.store import read_json
 from tasks.workspace import Workspace
@@ -56,9 +61,70 @@ def ends(work: Callable[..., Any]) -> Callable[..., Any]:
         except WithheldError as error:
             return Failed(name="Withheld", message=str(error), data=error)
         except ParquetryError as error:
+            if isinstance(error, InternalError):
+                _ask_once_if_gone()
             return Failed(message=f"{error.title}: {error}", data=error)
 
     return told
+
+
+def _ask_once_if_gone() -> None:
+    """From now on ask a server that does not answer once only.
+
+    Else Prefect would wait for it as long again to tell the end of every flow that the error passes through.
+    """
+    with temporary_settings({PREFECT_CLIENT_MAX_RETRIES: 0}), get_client(sync_client=True) as client:
+        gone = client.api_healthcheck() is not None
+    if gone:
+        get_current_settings().client.max_retries = 0
+
+
+def take_over(workspace: Workspace, run: UUID) -> None:
+    """Note that ``run`` works here, and end runs before it that could not tell the server their end: they are Crashed.
+
+    They were killed, or the server was away. Whoever holds the workspace knows that no other process works in it. The
+    notes of runs that this server does not know are kept for the one that does.
+    """
+    notes = workspace.records / "flow-runs"
+    notes.mkdir(parents=True, exist_ok=True)
+    with get_client(sync_client=True) as client:
+        for note in sorted(notes.iterdir()):
+            try:
+                before = client.read_flow_run(UUID(note.name))
+            except ObjectNotFound:
+                continue
+            if before.id != run and not _ended(before):
+                _end_as_crashed(before, client)
+            note.unlink()
+    (notes / str(run)).touch()
+
+
+def _end_as_crashed(run: FlowRun, client: SyncPrefectClient) -> None:
+    """End a pipeline's run, those of its rooms and all their task runs, as far as they have not ended."""
+    crashed = Crashed(message="its process was gone when the next run of this workspace began")
+    of_it = FlowRunFilter(parent_flow_run_id=FlowRunFilterParentFlowRunId(any_=[run.id]))
+    runs = [*client.read_flow_runs(flow_run_filter=of_it), run]
+    of_these = FlowRunFilter(id=FlowRunFilterId(any_=[one.id for one in runs]))
+    for piece in client.read_task_runs(flow_run_filter=of_these):
+        if not _ended(piece):
+            client.set_task_run_state(piece.id, crashed, force=True)
+    for one in runs:
+        if not _ended(one):
+            client.set_flow_run_state(one.id, crashed, force=True)
+    log.warning("An earlier run (%s) ended without telling the server: it is marked as Crashed", run.id)
+
+
+def _ended(run: FlowRun | TaskRun) -> bool:
+    return run.state is not None and run.state.is_final()
+
+
+def named() -> str:
+    """What the flow run that begins is called: its data set, or the path of a spec that cannot be followed."""
+    path = str(flow_run.parameters["spec"])
+    try:
+        return load(Path(path)).spec.name
+    except SpecError:
+        return path
 
 
 @contextmanager
@@ -111,12 +177,14 @@ class PrefectEach:
     def __init__(self, crew: Crew):
         self.crew = crew
 
-    def __call__(self, do: Any, work: Sequence[Any], names: Sequence[str], told: str = "") -> list[Any]:
-        futures: list[Future[Any]] = self.crew.submit(do, work)
+    def __call__(
+        self, do: Any, work: Sequence[Any], names: Sequence[str], told: str = "", seconds: int | None = None
+    ) -> list[Any]:
+        futures: list[Future[Any]] = self.crew.submit(do, work, names, seconds)
         done = itertools.count(1)
 
         def body(piece: str, future: Any) -> State[Any]:
-            results([future], [piece])
+            results([future])
             tell(future, piece, told, next(done), len(names))
             return Completed(message="done")
 
@@ -127,25 +195,31 @@ class PrefectEach:
                     for name, future in zip(names, futures, strict=True)
                 ]
             )
-        return results(futures, names)
+        return results(futures)
 
 
 def show_audit(plan: Plan) -> None:
-    """The audit table and its verdict in the Prefect UI, rounded as they are published."""
+    """The audit table and its verdict in the Prefect UI and in the run's log, rounded as they are published.
+
+    The verdicts come second, since a page is narrower than the table.
+    """
     said = read_json(plan.workspace.audit / "audit.json")
-    create_table_artifact(
-        key=f"{plan.spec.name}-audit", table=published_rows(said), description=f"{said['verdict']}: {said['reason']}"
-    )
+    table = [{"check": row["check"], "verdict": row["verdict"], **row} for row in published_rows(said)]
+    judged = f"{said['verdict']}: {said['reason']}"
+    create_table_artifact(key=f"{plan.spec.name}-audit", table=table, description=judged)
+    get_run_logger().info(judged)
 
 
 def show_release(published: Release) -> None:
-    """A published version in the Prefect UI: where it is, a link to its report, and the report's text.
+    """A published version in the Prefect UI: where it is, the address of its report, and the report's text.
 
-    A browser follows the link only when it is pasted: pages of a server may not open files.
+    The address is there to be copied: a browser follows no link from a server's page to a file.
     """
     report = published.folder / "audit.html"
     create_markdown_artifact(
         key=f"{published.name}-release",
-        markdown=f"Published: `{published.folder}`\n\nReport: [{report}]({report.as_uri()})\n\n"
+        description=f"{published.name}@v{published.version} in {published.folder}",
+        markdown=f"Published: `{published.folder}`\n\n"
+        f"Report, to paste into a browser's address bar: `{report.as_uri()}`\n\n"
         + (published.folder / "audit.md").read_text(encoding="utf-8"),
     )

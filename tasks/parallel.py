@@ -14,11 +14,12 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, as_completed
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Protocol, TypeVar
+from queue import SimpleQueue
+from types import TracebackType
+from typing import Any, Protocol, TypeVar
 
 from models.errors import Fault, ParquetryError, SynthesisError
 
@@ -27,6 +28,8 @@ Result = TypeVar("Result")
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 KEPT = "finished parts are kept and reused on the next run"
+LIGHTER = "make parts smaller or choose a lighter generator"
+KILLED = Fault("", "its process was killed", f"if memory ran out, {LIGHTER}; {KEPT}")
 
 log = logging.getLogger("parquetry")
 
@@ -34,8 +37,9 @@ log = logging.getLogger("parquetry")
 class Each(Protocol):
     """Carry out ``do`` for every piece of ``work``; results in the order of ``work``.
 
-    All pieces are carried out even if one fails; then one SynthesisError names all that failed. Where ``told`` says
-    what becomes of a piece ('trained'), the log tells of each that is done.
+    A piece that takes longer than ``seconds`` is ended. All others are carried out even if one fails; then one
+    SynthesisError names all that failed. Where ``told`` says what becomes of a piece ('trained'), the log tells of each
+    that is done.
     """
 
     def __call__(
@@ -44,6 +48,7 @@ class Each(Protocol):
         work: Sequence[Work],
         names: Sequence[str],
         told: str = "",
+        seconds: int | None = None,
     ) -> list[Result]: ...
 
 
@@ -55,26 +60,32 @@ class Crew:
     """
 
     def __init__(self, size: int | None = None):
-        self.size = size or len(os.sched_getaffinity(0))
-        self._pool: ProcessPoolExecutor | None = None
-        self._workers = 0
-        self._lifeline: Connection | None = None
+        self._hands = ThreadPoolExecutor(size or len(os.sched_getaffinity(0)), "crew")
+        self._hiring = threading.Lock()
+        self._workers: list[_Worker] = []
+        self._idle: list[_Worker] = []
+        self._dismissed = False
 
     def __enter__(self) -> Crew:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        if kind is not None and self._lifeline is not None:
-            self._lifeline.close()
-        self._close()
+        if kind is not None:
+            self._dismiss()
+        self._hands.shutdown(cancel_futures=True)
+        self._dismiss()
 
-    def submit(self, do: Callable[[Work], Result], work: Sequence[Work]) -> list[Future[Result]]:
-        """The pieces under way, in the order of ``work``."""
-        wanted = min(self.size, len(work))
-        if wanted > self._workers:
-            self._close()
-            self._open(wanted)
-        return [self._pool.submit(do, piece) for piece in work] if self._pool else []
+    def submit(
+        self, do: Callable[[Work], Result], work: Sequence[Work], names: Sequence[str], seconds: int | None = None
+    ) -> list[Future[Result]]:
+        """The pieces under way, in the order of ``work``. What goes wrong with one is a SynthesisError that names it.
+
+        ``seconds`` are counted from when a process begins with a piece.
+        """
+        return [
+            self._hands.submit(self._carry_out, do, piece, name, seconds)
+            for piece, name in zip(work, names, strict=True)
+        ]
 
     def __call__(
         self,
@@ -82,41 +93,128 @@ class Crew:
         work: Sequence[Work],
         names: Sequence[str],
         told: str = "",
+        seconds: int | None = None,
     ) -> list[Result]:
-        futures = self.submit(do, work)
+        futures = self.submit(do, work, names, seconds)
         named = dict(zip(futures, names, strict=True))
         for number, future in enumerate(as_completed(futures), start=1):
             tell(future, named[future], told, number, len(names))
-        return results(futures, names)
+        return results(futures)
 
-    def _open(self, workers: int) -> None:
+    def _carry_out(self, do: Callable[[Work], Result], piece: Work, name: str, seconds: int | None) -> Result:
+        worker = self._hire()
+        try:
+            result: Result = worker.carry_out(do, piece, seconds)
+        except SynthesisError as error:
+            raise SynthesisError(_named(fault, name) for fault in error.faults) from None
+        finally:
+            self._idle.append(worker)
+        return result
+
+    def _hire(self) -> _Worker:
+        """A worker that is idle, or else a new one."""
+        with self._hiring:
+            if self._dismissed:
+                raise CancelledError
+            while self._idle:
+                worker = self._idle.pop()
+                if worker.alive:
+                    return worker
+            self._workers.append(_Worker())
+            return self._workers[-1]
+
+    def _dismiss(self) -> None:
+        """End all workers, whatever they are doing; no more are hired."""
+        with self._hiring:
+            self._dismissed = True
+        for worker in self._workers:
+            worker.end()
+
+
+class _Worker:
+    """A process that carries out one piece at a time. It ends when it is told to, and with the process that made it."""
+
+    def __init__(self) -> None:
         os.environ.update({name: os.environ.get(name, "1") for name in THREAD_VARIABLES})
         context = multiprocessing.get_context("spawn")
-        ours, self._lifeline = context.Pipe(duplex=False)
-        self._pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_serve, initargs=(ours,))
-        self._workers = workers
+        self._line, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
+        self._process.start()
+        theirs.close()
 
-    def _close(self) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
-        if self._lifeline is not None:
-            self._lifeline.close()
-        self._pool, self._lifeline, self._workers = None, None, 0
+    @property
+    def alive(self) -> bool:
+        return self._process.is_alive()
+
+    def carry_out(self, do: Callable[[Work], Result], piece: Work, seconds: int | None) -> Result:
+        """``do(piece)``. Raises SynthesisError; a worker that was killed or took too long is gone by then."""
+        try:
+            self._line.send((do, piece))
+            self._line.recv()  # it has begun
+            if not self._line.poll(seconds):
+                self.end()
+                raise SynthesisError(_slow(seconds))
+            attempt: _Attempt = self._line.recv()
+        except (EOFError, OSError):
+            self.end()
+            raise SynthesisError(KILLED) from None
+        if attempt.faults:
+            raise SynthesisError(attempt.faults)
+        result: Result = attempt.result
+        return result
+
+    def end(self) -> None:
+        """Kill the process, since code that holds Python's lock hears nothing else, and see that it is gone."""
+        self._process.kill()
+        self._process.join()
 
 
-def _serve(lifeline: Connection) -> None:
-    """What a worker does first: one thread, deaf to Ctrl-C (which the run itself answers), bound to the lifeline."""
+class _Attempt:
+    """What carrying out a piece led to: its result, or the faults of what stopped it.
+
+    Of an error that is not ours only its type and place are told: its message may quote a cell.
+    """
+
+    def __init__(self) -> None:
+        self.result: Any = None
+        self.faults: tuple[Fault, ...] = ()
+
+    def __enter__(self) -> _Attempt:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        if isinstance(error, ParquetryError):
+            self.faults = error.faults
+        elif isinstance(error, Exception):
+            self.faults = (Fault("", f"stopped by {type(error).__name__} {place_of(error)}", KEPT),)
+        return isinstance(error, Exception)
+
+
+def _serve(line: Connection) -> None:
+    """What a worker does: piece after piece in one thread, deaf to Ctrl-C (which the run itself answers)."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
     torch = sys.modules.get("torch")
     if torch is not None:
         torch.set_num_threads(1)
+    pieces: SimpleQueue[tuple[Callable[[Any], Any], Any]] = SimpleQueue()
+    threading.Thread(target=_listen, args=(line, pieces), daemon=True).start()
+    while True:
+        do, piece = pieces.get()
+        line.send(None)
+        with _Attempt() as attempt:
+            attempt.result = do(piece)
+        line.send(attempt)
 
 
-def _end_with(lifeline: Connection) -> None:
-    """End this process when the other end of ``lifeline`` is closed: on purpose, or because its process was killed."""
-    lifeline.poll(None)
-    os._exit(1)
+def _listen(line: Connection, pieces: SimpleQueue[tuple[Callable[[Any], Any], Any]]) -> None:
+    """Pass on what comes over ``line``, and end this process when the one at its other end has ended."""
+    try:
+        while True:
+            pieces.put(line.recv())
+    finally:
+        os._exit(1)
 
 
 def tell(future: Future[Result], name: str, told: str, number: int, all: int) -> None:
@@ -125,31 +223,23 @@ def tell(future: Future[Result], name: str, told: str, number: int, all: int) ->
         log.info("%s %s (%d of %d)", told, name, number, all)
 
 
-def results(futures: Sequence[Future[Result]], names: Sequence[str]) -> list[Result]:
-    """The results of ``futures``, or one SynthesisError that names every failed piece.
-
-    Of an error that is not ours only its type and place are told: its message may quote a cell.
-    """
-    faults = [fault for future, name in zip(futures, names, strict=True) for fault in _faults(future.exception(), name)]
+def results(futures: Sequence[Future[Result]]) -> list[Result]:
+    """The results of ``futures``, or one SynthesisError with the faults of every piece that failed."""
+    errors = [future.exception() for future in futures]
+    faults = [fault for error in errors if isinstance(error, SynthesisError) for fault in error.faults]
     if faults:
         raise SynthesisError(faults)
     return [future.result() for future in futures]
 
 
-def _faults(error: BaseException | None, name: str) -> list[Fault]:
-    if error is None:
-        return []
-    if isinstance(error, ParquetryError):
-        return [Fault(f"{name}: {fault.where}", fault.found, fault.remedy) for fault in error.faults]
-    if isinstance(error, BrokenProcessPool):
-        return [
-            Fault(
-                name,
-                "its process was killed, or another's while it waited",
-                f"if memory ran out, make parts smaller or choose a lighter generator; {KEPT}",
-            )
-        ]
-    return [Fault(name, f"stopped by {type(error).__name__} {place_of(error)}", KEPT)]
+def _named(fault: Fault, name: str) -> Fault:
+    return Fault(f"{name}: {fault.where}" if fault.where else name, fault.found, fault.remedy)
+
+
+def _slow(seconds: int | None) -> Fault:
+    return Fault(
+        "", f"took longer than {seconds:,} s and was ended", f"raise limits.part_seconds, or {LIGHTER}; {KEPT}"
+    )
 
 
 def place_of(error: BaseException) -> str:

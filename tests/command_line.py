@@ -2,12 +2,15 @@
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,6 +38,10 @@ class CommandLine:
     home: Path
     variables: dict[str, str]
 
+    def with_kinds_for_tests(self) -> "CommandLine":
+        """The same, and specs may name the generator kinds below tests/only_here, too."""
+        return CommandLine(self.home, {**self.variables, "PYTHONPATH": f"{PROJECT / 'tests' / 'only_here'}:{PROJECT}"})
+
     def start(self, *words: object, **more) -> subprocess.Popen[str]:
         command = [sys.executable, "-m", "flows", *map(str, words)]
         said = {
@@ -59,10 +66,15 @@ class CommandLine:
 
 @dataclass(frozen=True)
 class Server:
-    """A Prefect server and the folder that it keeps its things in."""
+    """A Prefect server, the folder that it keeps its things in, and its process."""
 
     url: str
     home: Path
+    process: subprocess.Popen[bytes]
+
+    def kill(self) -> None:
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
 
     def ask(self, path: str, said: object = None) -> object:
         body = None if said is None else json.dumps(said).encode()
@@ -79,6 +91,15 @@ class Server:
         """The runs of whole pipelines that bear ``tags``, newest first."""
         return [run for run in self.flow_runs(*tags) if run["parent_task_run_id"] is None]
 
+    def rooms(self, *tags: str) -> list[dict]:
+        """The other runs that bear ``tags``, newest first."""
+        return [run for run in self.flow_runs(*tags) if run["parent_task_run_id"] is not None]
+
+    def flows(self, *runs: dict) -> set[str]:
+        """The names of the flows that these are runs of."""
+        ids = [run["flow_id"] for run in runs]
+        return {flow["name"] for flow in self.ask("/flows/filter", {"flows": {"id": {"any_": ids}}})}
+
     def task_runs(self, *runs: dict) -> list[dict]:
         return self.ask("/task_runs/filter", {"flow_runs": {"id": {"any_": [run["id"] for run in runs]}}})
 
@@ -90,6 +111,27 @@ class Server:
     def stored(self) -> bytes:
         """All that the server has written: its database, and whatever else lies in its folder."""
         return b"".join(path.read_bytes() for path in self.home.rglob("*") if path.is_file())
+
+
+@contextmanager
+def prefect_server(home: Path, port: int) -> Iterator[Server]:
+    """A real Prefect server that keeps its database in ``home``; gone at the end."""
+    url = f"http://127.0.0.1:{port}/api"
+    command = [sys.executable, "-m", "prefect", "server", "start", "--port", str(port), "--analytics-off"]
+    variables = environment(home, DO_NOT_TRACK="1", PREFECT_SERVER_ANALYTICS_ENABLED="false")
+    with open(home / "server.log", "a") as log:
+        process = subprocess.Popen(command, env=variables, cwd=home, stdout=log, stderr=log, start_new_session=True)
+    try:
+        until(lambda: healthy(url) or process.poll() is not None, 300)
+        assert process.poll() is None, (home / "server.log").read_text()
+        yield Server(url, home, process)
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGTERM)
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
 
 
 def free_port() -> int:

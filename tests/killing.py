@@ -19,7 +19,7 @@ from pathlib import Path
 from small_world import run_stages
 
 
-def here(do, work, names, told=""):
+def here(do, work, names, told="", seconds=None):
     """Carries out the pieces one after the other in this process, so that they are killed, too."""
     return [do(piece) for piece in work]
 

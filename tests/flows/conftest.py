@@ -1,14 +1,11 @@
 """The command line as a process, and one real Prefect server for all tests that need one."""
 
-import os
-import signal
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from command_line import CommandLine, Server, environment, free_port, healthy, until
+from command_line import CommandLine, environment, free_port, prefect_server
 from small_world import write_workspace
 
 
@@ -23,23 +20,8 @@ def command(tmp_path):
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
     """A real Prefect server with a database of its own; gone at the end."""
-    home = tmp_path_factory.mktemp("server")
-    port = free_port()
-    url = f"http://127.0.0.1:{port}/api"
-    command = [sys.executable, "-m", "prefect", "server", "start", "--port", str(port), "--analytics-off"]
-    variables = environment(home, DO_NOT_TRACK="1", PREFECT_SERVER_ANALYTICS_ENABLED="false")
-    with open(home / "server.log", "w") as log:
-        process = subprocess.Popen(command, env=variables, cwd=home, stdout=log, stderr=log, start_new_session=True)
-    try:
-        until(lambda: healthy(url) or process.poll() is not None, 300)
-        assert process.poll() is None, (home / "server.log").read_text()
-        yield Server(url, home)
-    finally:
-        os.killpg(process.pid, signal.SIGTERM)
-        try:
-            process.wait(20)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
+    with prefect_server(tmp_path_factory.mktemp("server"), free_port()) as started:
+        yield started
 
 
 @pytest.fixture(scope="session")

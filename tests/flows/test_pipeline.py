@@ -4,6 +4,7 @@ import json
 import shutil
 
 import pytest
+from command_line import until
 from small_world import CANARY_INCOME, CANARY_NAME, run_stages, write_workspace
 
 from tasks.spec import load
@@ -36,9 +37,10 @@ def test_progress_goes_to_standard_error_stage_by_stage_and_nothing_else_does(ru
     assert not {"Traceback", "prefect.", "Warning"} & set(runs.first.stderr.split())
 
 
-def test_task_runs_are_named_after_stages_and_parts(runs, server):
-    rooms = [run for run in server.flow_runs("people") if run["parent_task_run_id"] is not None]
-    assert {run["name"] for run in rooms} == {"ingest", "synthesize", "audit", "release"}
+def test_rooms_are_named_after_the_data_set_and_task_runs_after_stages_and_parts(runs, server):
+    rooms = server.rooms("people")
+    assert {run["name"] for run in rooms} == {"people"}
+    assert server.flows(*rooms) == {"ingest", "synthesize", "audit", "release"}
     states = [(task["name"], task["state_name"]) for task in server.task_runs(*rooms)]
     stages = ["ingest", "partition", "train", "join", "audit", "release"]
     parts = [f"{verb} {part}" for verb in ("fit", "draw") for part in ("money", "habits")]
@@ -51,10 +53,16 @@ def test_task_runs_are_named_after_stages_and_parts(runs, server):
 
 
 def test_what_the_pipeline_logs_is_kept_with_its_runs(runs, server):
-    rooms = [run for run in server.flow_runs("people") if run["parent_task_run_id"] is not None]
+    (second, first), rooms = server.pipelines("people"), server.rooms("people")
     told = {log["message"] for log in server.logs(*rooms) if log["name"] == "parquetry"}
     assert {"train: begins", "train: nothing has changed", "600 rows read; 420 to learn from, 180 held out"} <= told
     assert {"trained money (1 of 2)", "trained money (2 of 2)"} & told
+    whole = [log["message"] for log in server.logs(first)]
+    assert [line for line in whole if line.endswith(": done")] == [
+        f"{room}: done" for room in ("ingest", "synthesize", "audit", "release")
+    ]
+    assert [line for line in whole if line.startswith("pass: All ")]
+    assert "synthesize: nothing had changed" in {log["message"] for log in server.logs(second)}
 
 
 def test_no_cell_and_no_pickle_is_anywhere_where_prefect_keeps_its_things(runs, server, served):
@@ -68,6 +76,27 @@ def test_no_cell_and_no_pickle_is_anywhere_where_prefect_keeps_its_things(runs, 
         assert canary.encode() not in left
     assert not [word for word in PICKLES if word in left]
     assert not list(server.home.rglob("storage")) + list((served.home / "prefect").rglob("storage"))
+
+
+def test_a_run_that_was_killed_is_marked_as_crashed_by_the_next_one_of_its_workspace(served, server, tmp_path):
+    slow = {"habits": {"kind": "slow", "seconds": 600}}
+    spec = write_workspace(tmp_path / "workspace", name="killed", generators=slow)
+    records = spec.parent / "data" / "interim" / "records"
+    first = served.with_kinds_for_tests().start("run", spec)
+    until((records / "parts" / "money.json").exists, 200)
+    first.kill()
+    first.communicate()
+    (left,) = server.pipelines("killed")
+    assert left["state_name"] == "Running"
+    write_workspace(spec.parent, name="killed")
+    done = served("run", spec)
+    assert done.returncode == 0, done.stderr
+    assert f"An earlier run ({left['id']}) ended without telling the server: it is marked as Crashed" in done.stderr
+    assert [run["state_name"] for run in server.pipelines("killed")] == ["Released", "Crashed"]
+    runs = server.flow_runs("killed")
+    assert {run["state_type"] for run in [*runs, *server.task_runs(*runs)]} == {"COMPLETED", "CRASHED"}
+    (note,) = (records / "flow-runs").iterdir()
+    assert note.name == server.pipelines("killed")[0]["id"]
 
 
 def test_the_same_run_by_hand_gives_the_same_table(runs, crew, tmp_path):

@@ -115,6 +115,30 @@ def test_a_run_that_is_terminated_or_interrupted_leaves_no_worker(command, train
     assert stopped(command, training, signal.SIGINT) == 130
 
 
+def test_a_part_that_takes_too_long_is_ended_and_named_and_finished_parts_are_kept(command, training):
+    run_one(training, "train")
+    plan, limits = load(training), {"part_seconds": 1}
+    before = sha256_of(plan.workspace.sampler("money"))
+    write_workspace(training.parent, generators={"habits": {"kind": "slow", "seconds": 600}}, limits=limits)
+    process = command.with_kinds_for_tests().start("run", training, "--only", "train")
+    until(lambda: workers_of(process), 60)
+    workers = workers_of(process)
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, "Traceback" in err) == (6, False)
+    assert "1 of 2 parts were trained before" in err
+    assert "habits: took longer than 1 s and was ended (raise limits.part_seconds, or make parts smaller or" in err
+    assert not [worker for worker in workers if worker.is_running()]
+    write_workspace(training.parent, limits={"part_seconds": 600})
+    again = command("run", training, "--only", "train")
+    assert (again.returncode, "trained habits (1 of 1)" in again.stderr) == (0, True)
+    assert sha256_of(plan.workspace.sampler("money")) == before
+
+
+def workers_of(process):
+    children = psutil.Process(process.pid).children()
+    return [child for child in children if "spawn_main" in " ".join(child.cmdline())]
+
+
 @pytest.mark.slow
 def test_the_second_of_two_runs_at_once_is_refused_and_told_who_holds_the_workspace(command, training):
     first = command.start("run", training, "--only", "train")

@@ -5,12 +5,13 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import psutil
 import pytest
-from command_line import CommandLine, environment, free_port, until
+from command_line import CommandLine, environment, free_port, prefect_server, until
 from small_world import people, write_workspace
 
 from flows import server
@@ -127,8 +128,37 @@ def test_a_server_that_refuses_ends_the_run_without_a_traceback(place, tmp_path)
     command = CommandLine(tmp_path, environment(tmp_path, PREFECT_API_URL=f"{place}/guarded"))
     done = command("run", write_workspace(tmp_path / "workspace"))
     assert (done.returncode, done.stdout) == (11, "")
-    assert f"{place}/guarded: the Prefect server refused or went away (PrefectHTTPStatusError)" in done.stderr
+    assert f"{place}/guarded: the Prefect server refused (HTTP 401)" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+def test_a_server_that_vanishes_ends_the_run_within_a_minute_and_the_next_run_goes_on_from_there(tmp_path):
+    """The part that is being trained is finished and kept; the server, back again, is told what became of that run."""
+    home, port = tmp_path / "server", free_port()
+    home.mkdir()
+    command = CommandLine(tmp_path, environment(tmp_path, PREFECT_API_URL=f"http://127.0.0.1:{port}/api"))
+    slow = {"habits": {"kind": "slow", "seconds": 4}}
+    spec = write_workspace(tmp_path / "workspace", name="forsaken", generators=slow)
+    records = spec.parent / "data" / "interim" / "records"
+    with prefect_server(home, port) as running:
+        process = command.with_kinds_for_tests().start("run", spec)
+        until((records / "parts" / "money.json").exists, 200)
+        running.kill()
+    began, workers = time.monotonic(), psutil.Process(process.pid).children(recursive=True)
+    _, err = process.communicate(timeout=120)
+    assert time.monotonic() - began < 60
+    assert process.returncode == 11
+    assert f"127.0.0.1:{port}/api: the Prefect server went away while the run was under way (ConnectError)" in err
+    assert "start it, and run again; finished stages and parts are kept" in err
+    assert not {"Traceback", "Error"} & set(err.split())
+    assert not psutil.wait_procs(workers, timeout=5)[1]
+    assert (records / "train.json").exists()
+    with prefect_server(home, port) as running:
+        done = command.with_kinds_for_tests()("run", spec)
+        assert done.returncode == 0, done.stderr
+        assert "train: nothing has changed" in done.stderr
+        assert [run["state_name"] for run in running.pipelines("forsaken")] == ["Released", "Crashed"]
 
 
 @pytest.fixture

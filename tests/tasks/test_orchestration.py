@@ -1,6 +1,8 @@
 """What a flow and a task run tell Prefect: states instead of exceptions, and retries only where they can help."""
 
 import pytest
+from command_line import free_port
+from prefect.settings import PREFECT_API_URL, PREFECT_CLIENT_MAX_RETRIES, get_current_settings, temporary_settings
 from prefect.states import Failed
 
 from models.errors import ContractError, Fault, SourceError, WithheldError
@@ -10,6 +12,14 @@ from tasks.orchestration import _may_come_back, ends
 @pytest.fixture
 def spec(tmp_path):
     return str(tmp_path / "spec.yaml")
+
+
+@pytest.fixture(autouse=True)
+def gone():
+    """Prefect's settings name a server that does not answer."""
+    gone = f"http://127.0.0.1:{free_port()}/api"
+    with temporary_settings({PREFECT_API_URL: gone, PREFECT_CLIENT_MAX_RETRIES: 3}):
+        yield
 
 
 def ended(spec, error):
@@ -48,6 +58,13 @@ def test_an_error_of_another_make_is_told_by_type_and_place(spec, tmp_path):
     assert state.message.startswith("A fault in Parquetry: room: KeyError in test_orchestration.py, line")
     assert "CANARY" not in state.message
     assert "CANARY-7431" in (tmp_path / "data" / "secret" / "fault-room.txt").read_text()
+
+
+def test_a_server_that_is_gone_is_asked_once_only_from_then_on(spec):
+    ended(spec, ContractError(Fault("age", "3 rows out of bounds")))
+    assert get_current_settings().client.max_retries == 3
+    ended(spec, ConnectionError())
+    assert get_current_settings().client.max_retries == 0
 
 
 def test_an_interrupt_passes(spec):

@@ -1,12 +1,15 @@
 """Work goes to processes of one thread; every failure is named, no foreign message passes, and no process is left."""
 
+import itertools
 import logging
 import os
 import signal
 import time
+from concurrent.futures import CancelledError
 
 import psutil
 import pytest
+from command_line import until
 
 from models.errors import Fault, ParquetryError, SourceError, SynthesisError
 from tasks.parallel import Crew, place_of
@@ -32,8 +35,18 @@ def die(_):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def die_or_sleep(what):
+    return die(what) if what == "die" else sleep(what)
+
+
 def sleep(seconds):
     time.sleep(seconds)
+    return seconds
+
+
+def stick(rounds):
+    """Longer than a test waits, if there are many rounds; no other thread of the process can do anything meanwhile."""
+    return sum(itertools.repeat(0, rounds))
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +79,7 @@ def test_all_failures_are_named_and_a_foreign_message_is_not_told(crew):
         crew(fail, ["ours", "fine", "foreign"], ["part-1", "part-2", "part-3"])
     told = str(refusal.value)
     assert "part-1: column age: 3 rows out of bounds" in told
-    assert "part-3: stopped by KeyError" in told
+    assert "part-3: stopped by KeyError in test_parallel.py, line" in told
     assert "part-2" not in told
     assert "CANARY" not in told
 
@@ -88,9 +101,9 @@ def test_every_piece_that_is_done_is_told_if_there_is_a_word_for_it(crew, caplog
 
 def test_there_are_no_more_processes_than_pieces_and_no_more_than_the_size(started):
     with Crew(size=3) as workers:
-        workers(square, [1], ["a"])
+        workers(sleep, [0.5], ["a"])
         assert len(started()) == 1
-        workers(square, [1, 2, 3, 4], list("abcd"))
+        workers(sleep, [0.5] * 4, list("abcd"))
         assert len(started()) == 3
 
 
@@ -102,10 +115,57 @@ def test_a_process_that_is_killed_is_told_with_a_remedy():
         workers(die, [None], ["money"])
 
 
+def test_a_process_that_is_killed_takes_no_other_piece_with_it(caplog):
+    caplog.set_level(logging.INFO, "parquetry")
+    with Crew(size=2) as workers:
+        with pytest.raises(SynthesisError, match=r"^money: its process was killed"):
+            workers(die_or_sleep, ["die", 1, 1], ["money", "habits", "health"], "trained")
+        assert sorted(caplog.messages)[0].startswith("trained habits (")
+        assert len(caplog.messages) == 2
+        assert workers(square, [1, 2, 3], list("abc")) == [1, 4, 9]
+
+
+def test_a_process_that_is_killed_while_it_is_idle_is_replaced(started):
+    with Crew(size=1) as workers:
+        workers(square, [1], ["a"])
+        (idle,) = started()
+        idle.kill()
+        until(lambda: idle.status() == psutil.STATUS_ZOMBIE, 5)
+        assert workers(square, [2], ["b"]) == [4]
+
+
+def test_a_piece_that_takes_too_long_is_ended_whatever_it_does_and_the_others_are_done(started, caplog):
+    caplog.set_level(logging.INFO, "parquetry")
+    with Crew(size=2) as workers:
+        began = time.monotonic()
+        with pytest.raises(SynthesisError) as refusal:
+            workers(stick, [10**10, 10, 10], ["money", "habits", "health"], "trained", seconds=1)
+        assert time.monotonic() - began < 10
+        (fault,) = refusal.value.faults
+        assert (fault.where, fault.found) == ("money", "took longer than 1 s and was ended")
+        assert fault.remedy.startswith("raise limits.part_seconds, or make parts smaller")
+        assert {message.split(" (")[0] for message in caplog.messages} == {"trained habits", "trained health"}
+        assert len(started()) <= 1
+    assert not started()
+
+
+def test_waiting_for_a_free_process_does_not_count_as_time_taken():
+    with Crew(size=1) as workers:
+        assert workers(sleep, [0.7, 0.7, 0.7], list("abc"), seconds=2) == [0.7, 0.7, 0.7]
+
+
+def test_a_crew_that_was_dismissed_begins_with_nothing_more(started):
+    with Crew(size=1) as workers:
+        workers._dismiss()
+        with pytest.raises(CancelledError):
+            workers(square, [1], ["a"])
+    assert not started()
+
+
 def test_an_error_ends_the_processes_at_once_without_waiting_for_their_work(started):
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt), Crew(size=1) as workers:
-        workers.submit(sleep, [30])
+        workers.submit(sleep, [30, 30], ["a", "b"])
         raise KeyboardInterrupt
     assert time.monotonic() - began < 10
     assert not started()
