@@ -48,6 +48,8 @@ class Table:
 
     def select(self, names: Iterable[str]) -> Table:
         wanted = tuple(names)
+        if wanted == self.names:
+            return self
         position = {name: j for j, name in enumerate(self.names)}
         return Table(subset(self.columns, wanted), self.values[:, [position[name] for name in wanted]])
 

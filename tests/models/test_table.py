@@ -17,6 +17,7 @@ def table():
 def test_columns_are_found_by_name_and_selected_in_the_order_asked_for():
     assert table()["a"].tolist() == [1, 3, 5]
     assert table().select(["b", "a"]).values[0].tolist() == [2, 1]
+    assert (whole := table()).select(whole.names) is whole
 
 
 def test_rows_are_taken_by_number_mask_or_slice():
