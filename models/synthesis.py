@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Self
 
 from models.errors import Fault, SynthesisError
 from models.generators import Generator, Sampler
@@ -14,6 +15,7 @@ from models.joins import Draw, Join, Joined
 from models.partition import Part, Partition
 from models.partitioners import Partitioner
 from models.randomness import Seed, torch_stream
+from models.spec import Spec
 from models.table import Table
 
 
@@ -25,6 +27,10 @@ class Recipe:
     generator: Generator
     generators: Mapping[str, Generator]
     join: Join
+
+    @classmethod
+    def of(cls, spec: Spec) -> Self:
+        return cls(spec.partition, spec.generator, spec.generators, spec.join)
 
     def generator_of(self, part: str) -> Generator:
         return self.generators.get(part, self.generator)
@@ -66,9 +72,14 @@ def join_parts(train: Table, partition: Partition, join: Join, draw: Draw, n: in
 def synthesize(train: Table, recipe: Recipe, n: int, seed: Seed) -> Synthesis:
     """``n`` synthetic rows like those of ``train``, in one process."""
     partition = divide(train, recipe.partition, seed)
+    return Synthesis(synthesize_parts(train, partition, recipe, n, seed), partition)
+
+
+def synthesize_parts(train: Table, partition: Partition, recipe: Recipe, n: int, seed: Seed) -> Joined:
+    """The same with parts that are given; ``recipe.partition`` is not asked."""
     samplers = {part.name: fit_part(train, part, recipe.generator_of(part.name), seed) for part in partition.parts}
 
     def draw(round: int, rows: int) -> list[Table]:
         return [draw_part(samplers[part.name], part.name, round, rows, seed) for part in partition.parts]
 
-    return Synthesis(join_parts(train, partition, recipe.join, draw, n, seed), partition)
+    return join_parts(train, partition, recipe.join, draw, n, seed)

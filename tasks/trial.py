@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from models import generators, joins, partitioners
 from models.errors import Fault, SpecError
 from models.randomness import Seed
 from models.schema import Kind, Schema
-from models.spec import Spec
 from models.synthesis import Recipe
 from models.synthesis import synthesize as synthesize_rows
 from tasks.codec import decode, encode, from_pandas, to_pandas
 from tasks.csv_files import write_csv
-from tasks.profiles import draft
+from tasks.profiles import draft_columns
 from tasks.sources import file_source
-from tasks.spec import load
-from tasks.store import write_table
+from tasks.sources.csv_ import AS_USUAL, AsWritten, Csv
+from tasks.spec import Plan, load
+from tasks.store import ensure_writable, write_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,31 +59,42 @@ def synthesize_file(
     join: str,
     rows: int | None,
     seed: int | None,
+    csv: AsWritten = AS_USUAL,
 ) -> int:
-    """The same for files; the number of rows written. The warning goes into the Parquet metadata."""
-    _ensure_writable(target, source)
+    """The same for files; the number of rows written. The warning goes into the Parquet metadata.
+
+    ``csv`` is how a CSV ``source`` is written; what it does not say, a spec with a CSV source says.
+    """
+    _ensure_target(target, source)
+    settings = csv.settings([source])
     plan = None if spec is None else load(spec)
-    how = recipe(generator, parts, join) if plan is None else _recipe_of(plan.spec)
-    table = file_source(source).read()
+    how = recipe(generator, parts, join) if plan is None else Recipe.of(plan.spec)
+    table = file_source(source, {**_csv_of(plan), **settings}).read()
+    log.info("%s rows of %s columns read; learning from them", f"{table.num_rows:,}", f"{table.num_columns:,}")
     schema = drafted(table, k=10) if plan is None else plan.schema
     made = _make(table, schema, how, rows, seed)
-    if target.suffix == ".parquet":
+    if target.suffix.lower() == ".parquet":
         write_table(made, target, {"parquetry": WARNING})
     else:
         write_csv(made, target)
     return int(made.num_rows)
 
 
-def _ensure_writable(target: Path, source: Path) -> None:
-    if target.suffix not in {".csv", ".parquet"}:
+def _csv_of(plan: Plan | None) -> dict[str, Any]:
+    """How the CSV files of a plan are written; nothing where its source is of another kind."""
+    return plan.source.model_dump(exclude={"kind", "path"}) if plan and isinstance(plan.source, Csv) else {}
+
+
+def _ensure_target(target: Path, source: Path) -> None:
+    if target.suffix.lower() not in {".csv", ".parquet"}:
         found = f"cannot write '{target.suffix}' files" if target.suffix else "has no suffix that tells what to write"
         raise SpecError(Fault(str(target), found, "end the name in .parquet or .csv"))
     if target.resolve() == source.resolve():
         raise SpecError(Fault(str(target), "is the source itself", "give the synthetic table a name of its own"))
-
-
-def _recipe_of(spec: Spec) -> Recipe:
-    return Recipe(spec.partition, spec.generator, spec.generators, spec.join)
+    if source.is_dir() and source.resolve() in target.resolve().parents:
+        found = f"would lie among the files of the source '{source}' and be read with them the next time"
+        raise SpecError(Fault(str(target), found, "name another folder"))
+    ensure_writable(target)
 
 
 def recipe(generator: str, parts: int, join: str) -> Recipe:
@@ -94,15 +105,20 @@ def recipe(generator: str, parts: int, join: str) -> Recipe:
 
 def drafted(table: pa.Table, k: int) -> Schema:
     """The drafted schema of a table that nobody reviewed. Raises SpecError for free text and where nothing is left."""
-    schema, _ = draft(table, k)
+    found = draft_columns(table, k)
+    schema = Schema(columns=tuple(each.column for each in found), k=k)
     faults = [
-        Fault(column.name, "free text is not synthesised", "drop it, or run 'parquetry init' and review its schema")
-        for column in schema.columns
-        if column.kind is Kind.TEXT
+        Fault(
+            each.column.name,
+            each.warning or "free text is not synthesised",
+            "drop it, or run 'parquetry init' and review its schema",
+        )
+        for each in found
+        if each.column.kind is Kind.TEXT
     ]
     if not faults and not schema.modelled:
-        found = f"none of its {len(schema.columns)} columns can be modelled"
-        faults = [Fault("table", found, "give it one that is not an identifier or a constant")]
+        none = f"none of its {len(schema.columns)} columns can be modelled"
+        faults = [Fault("table", none, "give it one that is not an identifier or a constant")]
     if faults:
         raise SpecError(faults)
     return schema

@@ -11,7 +11,7 @@ from models.joins import catalog as joins
 from models.partition import Part
 from models.partitioners import catalog as partitioners
 from models.randomness import Seed
-from models.synthesis import Recipe, divide, draw_part, fit_part, join_parts, synthesize
+from models.synthesis import Recipe, divide, draw_part, fit_part, join_parts, synthesize, synthesize_parts
 from models.table import beside
 
 TRAIN = crowd(200, 1)
@@ -41,6 +41,12 @@ def test_the_same_seed_gives_the_same_rows_and_another_seed_others():
     one, again, other = (synthesize(TRAIN, recipe(), 50, Seed.of(number)).joined.table for number in (1, 1, 2))
     assert same(one, again)
     assert not same(one, other)
+
+
+def test_parts_may_be_given_in_place_of_a_partitioner():
+    made = synthesize(TRAIN, recipe(), 50, SEED)
+    other = recipe(partition={"kind": "random", "parts": 3})
+    assert same(synthesize_parts(TRAIN, made.partition, other, 50, SEED).table, made.joined.table)
 
 
 def test_no_rows_may_be_asked_for():

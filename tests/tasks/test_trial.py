@@ -13,8 +13,9 @@ from typer.testing import CliRunner
 
 from flows.cli import app
 from models import generators
-from models.errors import ContractError, SpecError
+from models.errors import ContractError, SpecError, StateError
 from tasks.csv_files import same_rows
+from tasks.sources.csv_ import AsWritten, Csv
 from tasks.store import read_table
 from tasks.trial import WARNING, drafted, recipe, synthesize, synthesize_file
 
@@ -159,6 +160,40 @@ def test_rows_that_the_join_could_not_make_are_told(tmp_path, caplog, monkeypatc
     spec = write_workspace(tmp_path, join=never, partition=dependent)
     assert from_file(tmp_path / "people.parquet", tmp_path / "out.parquet", spec=spec, rows=70) == 0
     assert "70 rows fewer than asked for: the join accepted no more" in caplog.text
+
+
+def test_a_csv_is_read_as_it_is_said_or_as_the_spec_says_it_is_written(tmp_path):
+    rows = "".join(f"{18 + row % 60};{row % 9},5;{'-' if row % 7 else 'é'}\n" for row in range(200))
+    (tmp_path / "in.csv").write_text("age;dose;mark\n" + rows, encoding="latin-1")
+    from_file(tmp_path / "in.csv", tmp_path / "out.parquet", csv=AsWritten(";", "latin-1"))
+    assert read_table(tmp_path / "out.parquet")["dose"].type == pa.string()
+    from_file(tmp_path / "in.csv", tmp_path / "OUT.CSV", csv=AsWritten(";", "latin-1", ","))
+    assert Csv(path=str(tmp_path / "OUT.CSV")).read()["dose"].type == pa.float64()
+    settings = {"delimiter": ";", "encoding": "latin-1", "decimal_point": ",", "null_values": ["-"]}
+    source = {"kind": "csv", "path": "elsewhere.csv", **settings}
+    columns = [
+        {"name": "age", "kind": "integer", "dtype": "int64", "bounds": [0, 99]},
+        {"name": "dose", "kind": "continuous", "dtype": "double", "bounds": [0, 10], "decimals": 1},
+        {"name": "mark", "kind": "categorical", "dtype": "string", "levels": ["é"], "nullable": True},
+    ]
+    spec = write_workspace(tmp_path, schema={"columns": columns}, source=source, partition={"kind": "clustered"},
+                           split={})  # fmt: skip
+    from_file(tmp_path / "in.csv", tmp_path / "out.parquet", spec=spec)
+    made = read_table(tmp_path / "out.parquet")
+    assert (made["dose"].type, set(made["mark"].to_pylist())) == (pa.float64(), {"é", None})
+
+
+def test_how_a_csv_is_written_is_not_said_of_other_files(source, tmp_path):
+    with pytest.raises(SpecError, match="--delimiter: is for CSV files"):
+        from_file(source, tmp_path / "out.parquet", csv=AsWritten(";"))
+
+
+def test_what_was_made_never_lies_among_the_files_it_was_made_from(source, tmp_path):
+    with pytest.raises(SpecError, match="would lie among the files of the source"):
+        from_file(tmp_path, tmp_path / "made" / "out.parquet")
+    with pytest.raises(StateError, match="cannot be written: is a folder"):
+        (tmp_path / "taken.csv").mkdir()
+        from_file(tmp_path / "none.parquet", tmp_path / "taken.csv")
 
 
 def test_files_that_cannot_be_written_are_refused_before_anything_is_read(source, tmp_path):
