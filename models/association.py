@@ -39,10 +39,22 @@ def association(table: Table) -> Floats:
     if len(table) >= FEW and count:
         numbers, views = _numbers(table), _level_views(table)
         owners = np.array([view.owner for view in views], dtype=np.int64)
-        _raise_to(result, numbers.owners, numbers.owners, _spearman(numbers))
+        _raise_to(result, numbers.owners, numbers.owners, np.abs(_spearman(numbers)))
         _raise_to(result, owners, owners, _cramer(views))
         _raise_to(result, owners, numbers.owners, _correlation_ratio(views, numbers))
     np.fill_diagonal(result, 1.0)
+    return result
+
+
+def rank_correlation(table: Table) -> Floats:
+    """Spearman's rho with its sign, for every pair of numbers: shape (columns, columns), symmetric, in [-1, 1].
+
+    0 for any other pair, and where ``association`` has no figure. Ranks are those that ``association`` takes.
+    """
+    result = np.zeros((len(table.columns), len(table.columns)))
+    if len(table) >= FEW and any(column.numeric for column in table.columns):
+        numbers = _numbers(table)
+        result[np.ix_(numbers.owners, numbers.owners)] = _spearman(numbers)
     return result
 
 
@@ -153,7 +165,7 @@ def _spearman(numbers: _Numbers) -> Floats:
     usable = (n >= FEW) & (variances > 1e-12 * n**4)
     covariance = n * product - total * total.T
     rho = np.divide(covariance, np.sqrt(np.where(usable, variances, 1.0)), out=np.zeros_like(n), where=usable)
-    return np.minimum(np.abs(rho), 1.0)
+    return np.clip(rho, -1.0, 1.0)
 
 
 def _cramer(views: list[_LevelView]) -> Floats:

@@ -48,7 +48,7 @@ class Bins:
         per = _per(column)
         first, last = (column.low, column.high) if per is None else _grid(column, per)
         starts = _starts(first, last, limit, _unit(column, per), stepped=per is not None)
-        peaks = np.asarray(column.peaks, dtype=np.float64)
+        peaks = np.asarray(column.peak_numbers, dtype=np.float64)
         if per is None:
             after = np.nextafter(peaks, np.inf)
         else:

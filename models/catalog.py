@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, get_args
 
 from pydantic import BaseModel, PlainValidator, ValidationError
 
@@ -132,7 +132,7 @@ def _fields_at(settings: type[BaseModel], path: list[str]) -> list[str]:
     """The valid keys of the model that lies at ``path`` below ``settings``, or none where no model lies."""
     options: list[type[BaseModel]] = [settings]
     for step in path:
-        tagged = [o for o in options if "kind" in o.model_fields and o.model_fields["kind"].default == step]
+        tagged = [option for option in options if step in _tags(option)]
         if len(options) > 1 and tagged:
             options = tagged
             continue
@@ -140,8 +140,21 @@ def _fields_at(settings: type[BaseModel], path: list[str]) -> list[str]:
         field = fields.get(step) or next((f for f in fields.values() if f.alias == step), None)
         if field is None:
             continue
-        candidates = [field.annotation, *getattr(field.annotation, "__args__", ())]
-        options = [c for c in candidates if isinstance(c, type) and issubclass(c, BaseModel)]
+        options = list(_models_in(field.annotation))
         if not options:
             return []
     return [field.alias or name for name, field in options[0].model_fields.items()]
+
+
+def _tags(option: type[BaseModel]) -> set[object]:
+    """How pydantic's paths tell a model of a union from the others."""
+    kind = option.model_fields.get("kind")
+    return {option.__name__.lower(), kind.default if kind else None}
+
+
+def _models_in(annotation: object) -> Iterator[type[BaseModel]]:
+    """The models that a value may be, or hold, by its annotation, in whichever lists and unions they stand."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for argument in get_args(annotation):
+        yield from _models_in(argument)

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from models.rounding import date_bounds, day_bounds, number_bounds
+from models.rounding import date_bounds, day_bounds, iso_text, number_bounds
 from models.schema import TICKS_PER_DAY, Column, Kind, Resolution, Role, Scalar
 from models.table import Floats, Integers
 
@@ -326,7 +326,7 @@ def _measured(profile: Profile, cells: Numbers, whole: bool, k: int) -> Drafted:
         bounds=(int(low), int(high)) if whole else (low, high),
         decimals=None if whole else decimals,
         scale="log" if log else "linear",
-        peaks=found,
+        peaks=tuple(map(int, found)) if whole else found,
     )
     spread = np.log(np.maximum(values, grid or values[0])) if log else values
     return _warned(drafted, _far_warning(spread, counts, k))
@@ -353,11 +353,10 @@ def _infinite_note(cells: Numbers) -> str:
 
 
 def _peak_note(found: tuple[float, ...]) -> str:
-    return (
-        f"{len(found)} value{'s' if len(found) > 1 else ''} that stand{'' if len(found) > 1 else 's'} out"
-        if found
-        else ""
-    )
+    if not found:
+        return ""
+    several = len(found) > 1
+    return f"{len(found)} frequent value{'s are' if several else ' is'} kept exactly (peaks)"
 
 
 def _moments(profile: Profile, cells: Moments, k: int) -> Drafted:
@@ -383,10 +382,18 @@ def _moments(profile: Profile, cells: Moments, k: int) -> Drafted:
         kind=cells.kind,
         bounds=bounds,
         resolution=cells.resolution,
-        peaks=found,
+        peaks=tuple(_moment(peak, cells) for peak in found),
         format=cells.format,
     )
     return drafted if cells.kind is Kind.TIME else _warned(drafted, _far_warning(values, counts, k))
+
+
+def _moment(tick: float, cells: Moments) -> str | float:
+    """A tick as a schema writes it: ISO text, or seconds of a duration."""
+    if cells.kind is Kind.DURATION:
+        return tick * 86_400 / TICKS_PER_DAY[cells.resolution]
+    text = iso_text(int(tick), cells.resolution)
+    return text.partition("T")[2] if cells.kind is Kind.TIME else text
 
 
 def decimals_of(values: Floats, precision: float, scale: int | None) -> int | None:

@@ -9,7 +9,7 @@
     ├── WithheldError    the audit was computed and did not pass: nothing is published
     ├── TamperedError    a release is not what its manifest says
     ├── BusyError        another run holds the workspace
-    ├── StateError       a stored artifact is missing, cut short or of another format, or no server answers
+    ├── StateError       a file is missing, cut short, of another format or not to be had, or no server answers
     └── InternalError    something failed that should not have: a fault of Parquetry's, told without its message
 
 An error carries *all* faults that were found, not the first one. A fault names a column, key or file, a count and a
@@ -100,7 +100,7 @@ class BusyError(ParquetryError):
 
 class StateError(ParquetryError):
     exit_code = 11
-    title = "A stored artifact, or the Prefect server, cannot be used"
+    title = "A file, or the Prefect server, cannot be used"
 
 
 class InternalError(ParquetryError):
@@ -124,8 +124,13 @@ KINDS: tuple[type[ParquetryError], ...] = (
 """Every refusal with an exit code of its own, by code."""
 
 
+MOST_LISTED = 30
+
+
 def nearest(name: str, valid: Sequence[str]) -> str:
-    """The advice for a name that is none of ``valid``: the closest one, and the list."""
+    """The advice for a name that is none of ``valid``: the closest one, and the list, or its beginning."""
     close = get_close_matches(name, valid, n=1, cutoff=0.5)
     hint = f"did you mean '{close[0]}'? " if close else ""
-    return f"{hint}valid: {', '.join(sorted(valid))}"
+    listed = sorted(valid)
+    rest = f", and {len(listed) - MOST_LISTED:,} more" if len(listed) > MOST_LISTED else ""
+    return f"{hint}valid: {', '.join(listed[:MOST_LISTED])}{rest}"

@@ -5,24 +5,37 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 from math import ceil, floor, isfinite, log10
+from statistics import NormalDist
+
+from pydantic import Field
 
 from models.schema import Frozen
 
 
 class Verdict(StrEnum):
-    """Only ``pass`` publishes."""
+    """Only ``pass`` publishes. ``invalid``: the audit's own set-up is broken, so that its figures mean nothing."""
 
     PASS = "pass"
     FAIL = "fail"
     INCONCLUSIVE = "inconclusive"
+    INVALID = "invalid"
 
 
 class Group(StrEnum):
-    """What a finding is about."""
+    """What a finding is about: the audit's own set-up, the three ways to harm a person that the Article 29 Working
+    Party names (Opinion 05/2014, WP216), and what the table is good for.
+    """
 
-    PRIVACY = "privacy"
+    SETUP = "set-up"
+    SINGLING_OUT = "singling-out"
+    LINKING = "linking"
+    INFERENCE = "inference"
     FIDELITY = "fidelity"
     USEFULNESS = "usefulness"
+
+    @property
+    def of_privacy(self) -> bool:
+        return self not in (Group.FIDELITY, Group.USEFULNESS)
 
 
 class Unit(StrEnum):
@@ -51,6 +64,15 @@ class Interval(Frozen):
     high: float
 
 
+class Override(Frozen):
+    """A person's decision to publish although one check failed or stayed open. It goes into the manifest."""
+
+    check: str = Field(min_length=1, description="the check's name, as the report has it")
+    where: str = Field(default="", description="the part or the column that it is about, as the report has it")
+    by: str = Field(min_length=1, description="who decided")
+    reason: str = Field(min_length=10, description="why, in words that may be published")
+
+
 class Finding(Frozen):
     """One answer of the audit.
 
@@ -61,12 +83,17 @@ class Finding(Frozen):
     means that the measure could not be computed, and ``reason`` says why. ``where`` names the part or the column that
     the finding is about; it is empty for whole rows. ``n`` is the number of rows that the precision rests on. Without
     ``interval`` the figure is a plain fact about the given rows.
+
+    ``planted`` is what ``estimate`` would be had the training rows themselves been released; an attack that stays
+    within its limit even then has no power, and nothing can pass it. A ``precondition`` is about the audit's set-up:
+    where it is broken, the audit is invalid. ``family`` is the number of gated findings that are judged together (see
+    ``verdict``), ``override`` a person's decision to publish all the same.
     """
 
     measure: str
     name: str
     question: str
-    group: Group = Group.PRIVACY
+    group: Group
     unit: Unit = Unit.SCORE
     estimate: float | None
     interval: Interval | None = None
@@ -78,6 +105,10 @@ class Finding(Frozen):
     where: str = ""
     reason: str = ""
     source: str = ""
+    planted: float | None = None
+    precondition: bool = False
+    family: int = Field(default=1, ge=1)
+    override: Override | None = None
 
     @property
     def gated(self) -> bool:
@@ -98,15 +129,26 @@ class Finding(Frozen):
 
     @property
     def verdict(self) -> Verdict | None:
-        """None for a finding that is reported only."""
+        """None for a finding that is reported only.
+
+        To pass, the upper end of the 95 % interval must lie within the limit. All checks have to pass, so one of them
+        that should not has a chance of 2.5 % whatever their number (an intersection-union test; Berger, Technometrics
+        24, 1982). To fail, it is enough that one does: the lower end is therefore taken at a level divided by the
+        number of checks (Bonferroni), so that a table without leak fails by chance in 2.5 % of the audits at most.
+        """
         if self.limit is None:
             return None
-        if self.bounds is None:
+        if self.bounds is None or self.estimate is None:
             return Verdict.INCONCLUSIVE
         low, high = self.bounds
-        if high <= self.limit:
-            return Verdict.PASS
-        return Verdict.FAIL if low > self.limit else Verdict.INCONCLUSIVE
+        if self.estimate - _widening(self.family) * (self.estimate - low) > self.limit:
+            return Verdict.INVALID if self.precondition else Verdict.FAIL
+        return Verdict.PASS if high <= self.limit and not self.toothless else Verdict.INCONCLUSIVE
+
+    @property
+    def toothless(self) -> bool:
+        """Whether the attack would have passed even a release of the training rows themselves."""
+        return self.planted is not None and self.limit is not None and self.planted <= self.limit
 
     @property
     def rows_needed(self) -> int | None:
@@ -114,7 +156,7 @@ class Finding(Frozen):
 
         Intervals shrink with the square root of the rows. None where no number of rows would let it pass.
         """
-        if self.verdict is not Verdict.INCONCLUSIVE or self.bounds is None or self.estimate is None:
+        if self.verdict is not Verdict.INCONCLUSIVE or self.bounds is None or self.estimate is None or self.toothless:
             return None
         room = (self.limit or 0.0) - self.estimate
         if room <= 0 or not self.n:
@@ -130,16 +172,30 @@ class Finding(Frozen):
             return self.reason
         if self.bounds is None:
             return "its precision could not be determined"
+        if self.toothless:
+            return f"on these rows even a copy of the training table would reach {self.unit.say(self.planted)} only"
         if self.rows_needed is None:
             return f"more than the limit, but {self.n:,} rows cannot prove that it is more than chance"
         return f"{self.n:,} rows leave the interval too wide for the limit; about {self.rows_needed:,} would decide it"
 
 
+def _widening(family: int) -> float:
+    """How much wider than a 95 % interval one is whose level is divided by ``family``, where it is normal."""
+    return NormalDist().inv_cdf(1 - 0.025 / family) / NormalDist().inv_cdf(0.975)
+
+
 def overall(findings: Sequence[Finding]) -> Verdict:
-    """The gate: ``pass`` only if at least one finding is gated and every gated one passes. It fails closed."""
+    """The gate: ``pass`` only if at least one finding is gated and every gated one passes. It fails closed.
+
+    A finding that someone has overridden does not count, except that nobody can override a broken set-up.
+    """
     verdicts = [finding.verdict for finding in findings if finding.verdict is not None]
-    if Verdict.FAIL in verdicts:
-        return Verdict.FAIL
-    if not verdicts or Verdict.INCONCLUSIVE in verdicts:
-        return Verdict.INCONCLUSIVE
-    return Verdict.PASS
+    blocking = [
+        finding.verdict
+        for finding in findings
+        if finding.gated and (finding.override is None or finding.verdict is Verdict.INVALID)
+    ]
+    for worst in (Verdict.INVALID, Verdict.FAIL, Verdict.INCONCLUSIVE):
+        if worst in blocking:
+            return worst
+    return Verdict.PASS if verdicts else Verdict.INCONCLUSIVE

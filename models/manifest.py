@@ -10,6 +10,9 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from models.column_trace import ColumnTrace
+from models.finding import Override
+from models.ledger import Link, Standing
+from models.policy import Preset
 from models.schema import Frozen
 
 FORMAT: Literal[1] = 1
@@ -34,12 +37,11 @@ class SourceFacts(Frozen):
     version: str
 
 
-class IndexEntry(Frozen):
-    """A line of the index of all versions: the SHA-256 of a version's manifest, and of the line before."""
+class IndexEntry(Link):
+    """A line of the index of all versions: the SHA-256 of a version's manifest."""
 
     version: int
     manifest: str
-    before: str
 
 
 class CodeFacts(Frozen):
@@ -53,7 +55,11 @@ class CodeFacts(Frozen):
 
 
 class Manifest(Frozen):
-    """All that a release says of itself."""
+    """All that a release says of itself.
+
+    ``preset`` says whom the audit's limits are for, ``overrides`` are the decisions of persons to publish although a
+    check did not pass, and ``audits`` tells how many audits of the data set there were.
+    """
 
     format: Literal[1] = FORMAT
     name: str
@@ -69,6 +75,9 @@ class Manifest(Frozen):
     join: dict[str, Any]
     verdict: str
     reason: str
+    preset: Preset = Preset.PUBLIC
+    overrides: tuple[Override, ...] = ()
+    audits: Standing | None = None
     code: CodeFacts
     columns: tuple[ColumnTrace, ...]
     epsilon: float | None = None

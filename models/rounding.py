@@ -111,12 +111,13 @@ def date_bounds(
     if _tick(after, per_day) - 1 == high and not shared[1]:
         after += np.timedelta64(width, unit)
     lowest, highest = max(_tick(first, per_day), int(limits[0])), min(_tick(after, per_day) - 1, int(limits[1]))
-    return _iso(lowest, resolution), _iso(highest, resolution)
+    return iso_text(lowest, resolution), iso_text(highest, resolution)
 
 
 def day_bounds(resolution: Resolution) -> tuple[str, str]:
     """The whole day, from midnight to its last tick."""
-    return _iso(0, resolution).partition("T")[2], _iso(TICKS_PER_DAY[resolution] - 1, resolution).partition("T")[2]
+    first, last = iso_text(0, resolution), iso_text(TICKS_PER_DAY[resolution] - 1, resolution)
+    return first.partition("T")[2], last.partition("T")[2]
 
 
 def _calendar_unit(days: float, few: bool) -> tuple[CalendarUnit, int]:
@@ -134,7 +135,7 @@ def _tick(start: np.datetime64, per_day: int) -> int:
     return int(start.astype("datetime64[D]").astype(np.int64)) * per_day
 
 
-def _iso(tick: int, resolution: Resolution) -> str:
+def iso_text(tick: int, resolution: Resolution) -> str:
     """ISO text as fine as the resolution; hours are written with their minutes."""
     per_day = TICKS_PER_DAY[resolution]
     code = CODES[resolution]

@@ -16,6 +16,7 @@ import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from models.errors import Fault, SpecError, nearest
+from models.rules import Rule
 
 Scalar = bool | int | float | str
 Resolution = Literal["day", "hour", "minute", "second", "millisecond", "microsecond", "nanosecond"]
@@ -29,6 +30,10 @@ TICKS_PER_DAY: dict[str, int] = {
     "microsecond": 86_400 * 10**6,
     "nanosecond": 86_400 * 10**9,
 }
+
+
+OFFSET = re.compile(r"T.*[+-]")
+"""What numpy would count back to UTC."""
 
 
 class Kind(StrEnum):
@@ -83,11 +88,12 @@ class Column(Frozen):
 
     ``dtype`` is the Arrow type as text, and what comes out has it again. ``bounds`` are numbers for ``continuous`` and
     ``integer``, seconds for ``duration``, ISO text for ``date``, ``datetime`` (local time where a zone is set) and
-    ``time``. ``peaks`` are single values that many rows share (a zero, a top code): they are drawn as themselves, not
-    as part of a bin. ``levels`` lists what a categorical column may hold; ``unlisted`` says what becomes of a value
-    that it does not list: ``refuse`` (a breach of contract), ``missing``, or ``other`` (it is read as ``other``).
-    ``format`` is the pattern of an identifier (``#`` stands for a digit, ``uuid`` for a whole one) or the strptime
-    format of dates kept as text. ``unique`` says that no two rows may share an identifier.
+    ``time``. ``peaks`` are single values that many rows share (a zero, a top code), written as bounds are; a number
+    among dates or times is one of ticks. They are drawn as themselves, not as part of a bin. ``levels`` lists what a
+    categorical column may hold; ``unlisted`` says what becomes of a value that it does not list: ``refuse`` (a breach
+    of contract), ``missing``, or ``other`` (it is read as ``other``). ``format`` is the pattern of an identifier (``#``
+    stands for a digit, ``uuid`` for a whole one) or the strptime format of dates kept as text. ``unique`` says that no
+    two rows may share an identifier.
     ``include: false`` leaves the column out of the release.
     """
 
@@ -100,7 +106,7 @@ class Column(Frozen):
     decimals: int | None = Field(default=None, ge=0, le=18)
     resolution: Resolution | None = None
     scale: Literal["linear", "log"] = "linear"
-    peaks: tuple[float, ...] = ()
+    peaks: tuple[Bound, ...] = ()
     levels: tuple[Scalar, ...] | None = None
     ordered: bool = False
     unlisted: Literal["refuse", "missing", "other"] = "refuse"
@@ -140,6 +146,12 @@ class Column(Frozen):
         return self.number(self.bounds[1])
 
     @property
+    def peak_numbers(self) -> tuple[float, ...]:
+        """The peaks as model numbers."""
+        ticks = self.kind in TEMPORAL and self.kind is not Kind.DURATION
+        return tuple(float(p) if ticks and not isinstance(p, str) else self.number(p) for p in self.peaks)
+
+    @property
     def step(self) -> float | None:
         """The grid of model numbers: 1 for integers and ticks, 10^-decimals, or None where any number may come."""
         if self.kind is Kind.CONTINUOUS:
@@ -154,7 +166,9 @@ class Column(Frozen):
         if self.kind is Kind.DURATION:
             return float(value) * ticks / 86_400
         if self.kind is Kind.TIME:
-            return _seconds_of_day(str(value)) * ticks / 86_400
+            return _nanoseconds_of_day(str(value)) * ticks / TICKS_PER_DAY["nanosecond"]
+        if OFFSET.search(str(value)):
+            raise ValueError("bounds and peaks are in local time, without an offset")
         # In nanoseconds no year after 2262 can be written.
         unit: Literal["ns", "us"] = "ns" if self.resolution == "nanosecond" else "us"
         moment = np.datetime64(str(value).replace("Z", ""), unit).astype(np.int64)
@@ -168,9 +182,9 @@ class Column(Frozen):
         return self
 
 
-def _seconds_of_day(text: str) -> float:
+def _nanoseconds_of_day(text: str) -> int:
     hours, minutes, seconds = (*text.split(":"), "0", "0")[:3]
-    return int(hours) * 3600 + int(minutes) * 60 + float(seconds)
+    return (int(hours) * 3600 + int(minutes) * 60) * 10**9 + round(float(seconds) * 1e9)
 
 
 def _inconsistencies(column: Column) -> Iterable[str]:
@@ -206,15 +220,25 @@ def _bound_problems(column: Column) -> Iterable[str]:
         return
     try:
         low, high = column.low, column.high
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         yield f"bounds of kind {column.kind} cannot be read"
         return
     if not (np.isfinite(low) and np.isfinite(high)) or low > high:
         yield "bounds must be finite, the lower one first"
-    elif any(not low <= peak <= high for peak in column.peaks):
-        yield "a peak lies outside the bounds"
+    else:
+        yield from _peak_problems(column, low, high)
     if column.scale == "log" and low <= 0 and column.kind is Kind.CONTINUOUS and column.decimals is None:
         yield "scale log on bounds that reach zero needs decimals"
+
+
+def _peak_problems(column: Column, low: float, high: float) -> Iterable[str]:
+    try:
+        outside = [not low <= peak <= high for peak in column.peak_numbers]
+    except (ValueError, TypeError, OverflowError):
+        yield f"peaks of kind {column.kind} cannot be read"
+        return
+    if any(outside):
+        yield "a peak lies outside the bounds"
 
 
 class Schema(Frozen):
@@ -224,6 +248,7 @@ class Schema(Frozen):
     k: int = Field(
         default=10, ge=1, description="a level is listed, and a peak kept, only when at least k rows share it"
     )
+    rules: tuple[Rule, ...] = Field(default=(), description="what every row must keep (see models.rules)")
 
     @model_validator(mode="after")
     def _unique(self) -> Self:

@@ -11,11 +11,13 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import BeforeValidator, Field, ValidationError, field_validator, model_validator
 
-from models import joins, measures, partitioners
+from models import joins, partitioners
 from models.catalog import NestedFaultsError, chosen, faults_of
 from models.errors import Fault, SpecError, nearest
 from models.generators import Generator
 from models.generators import catalog as generator_catalog
+from models.policy import Policy
+from models.rules import rule_faults
 from models.schema import Frozen, Kind, Role, Schema, identifier_capacity
 
 GeneratorKind = Annotated[Generator, chosen(generator_catalog)]
@@ -23,23 +25,14 @@ PartitionerKind = Annotated[partitioners.Partitioner, chosen(partitioners.catalo
 JoinKind = Annotated[joins.Join, chosen(joins.catalog)]
 
 
-def _measures(said: object) -> object:
-    """The audit's measures by kind: every kind there is, with the settings that the spec gives it."""
+def _policy(said: object) -> object:
+    """The audit's policy, from what the section says."""
     if not isinstance(said, Mapping):
         return said
-    faults: list[Fault] = []
-    built: dict[str, measures.Measure] = {}
-    for kind in [*measures.catalog.kinds(), *sorted(set(said) - set(measures.catalog.kinds()))]:
-        settings = said.get(kind, {})
-        try:
-            built[kind] = measures.catalog.build(
-                {"kind": kind, **settings} if isinstance(settings, Mapping) else settings
-            )
-        except SpecError as error:
-            faults.extend(error.faults)
-    if faults:
-        raise NestedFaultsError(SpecError(faults))
-    return built
+    try:
+        return Policy.of(said)
+    except SpecError as error:
+        raise NestedFaultsError(error) from None
 
 
 NAME = r"^[a-z0-9][a-z0-9-]{0,62}$"
@@ -115,6 +108,14 @@ class Trigger(Frozen):
     resource: str = Field(description="resource id of the event, for example 'warehouse.visits'; '*' matches any end")
 
 
+class Limits(Frozen):
+    """How long work may take. What comes out does not depend on it, so that no digest of a spec contains it."""
+
+    part_seconds: int | None = Field(
+        default=None, gt=0, le=1_000_000, description="a part that is trained or drawn for longer is ended"
+    )
+
+
 class Spec(Frozen):
     """One data set and what becomes of it. Paths are relative to the folder that the spec lies in."""
 
@@ -128,9 +129,11 @@ class Spec(Frozen):
     generators: dict[str, GeneratorKind] = Field(default_factory=dict, description="generators by the name of the part")
     join: JoinKind
     rows: int | Literal["as-training"] = Field(default="as-training", description="rows to release")
-    audit: Annotated[dict[str, measures.Measure], BeforeValidator(_measures)] = Field(
-        default_factory=lambda: _measures({}), validate_default=True, description="settings by kind of measure"
+    audit: Annotated[Policy, BeforeValidator(_policy)] = Field(
+        default_factory=lambda: Policy.of({}),
+        description="for whom the release is (preset), and settings by kind of measure",
     )
+    limits: Limits = Limits()
     schedule: Schedule | None = None
     trigger: Trigger | None = None
 
@@ -149,8 +152,9 @@ class Spec(Frozen):
         return json.loads(self.model_dump_json(by_alias=True, serialize_as_any=True)).get(name)
 
     def digest(self) -> str:
-        """SHA-256 of the spec's meaning: comments, order and spelled-out defaults do not change it."""
-        text = json.dumps(json.loads(self.model_dump_json(by_alias=True, serialize_as_any=True)), sort_keys=True)
+        """SHA-256 of the spec's meaning: comments, order and spelled-out defaults do not change it, nor do limits."""
+        meaning = self.model_dump_json(by_alias=True, serialize_as_any=True, exclude={"limits"})
+        text = json.dumps(json.loads(meaning), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -198,6 +202,7 @@ def faults_between(spec: Spec, schema: Schema) -> list[Fault]:
         *_unknown_parts(spec),
         *_entity(spec, schema),
         *_capacity(spec, schema),
+        *rule_faults(schema.rules, schema.modelled),
     ]
 
 

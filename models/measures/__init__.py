@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from models.catalog import Catalog
 from models.evidence import Evidence
@@ -12,7 +14,13 @@ from models.schema import Frozen
 
 
 class Measure(Frozen, ABC):
-    """A measure's settings: its limits, with the precedent they quote, and its own fields."""
+    """A measure's settings: its limits, with the precedent they quote, and its own fields.
+
+    The default limits are those of a release to the public. ``presets`` has the limits of the others (see
+    ``models.policy``) by preset: settings, where they differ.
+    """
+
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     kind: str
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from math import sqrt
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
-from models.estimates import Estimate, excess, mean_count, scaled, share
+from models.estimates import Estimate, clustered, excess, mean_count, scaled, share, spread
 from models.evidence import Closeness, Evidence, place
 from models.finding import Finding, Group, Unit
 from models.measures import Measure
 from models.randomness import Seed
 from models.schema import Frozen
-from models.table import Floats, Table
+from models.table import Floats
+from models.twins import Keys, copies, row_keys
 
 SOURCE = (
     "Project policy: no official body gives a figure for copies in synthetic tables. A copy counts where the real row "
@@ -23,6 +24,8 @@ SOURCE = (
 )
 EXACT = "How many synthetic rows are, cell by cell, the row of one training person, beyond chance?"
 NEAR = "How many training people have a synthetic row as close to them as hardly any stranger is, beyond chance?"
+UNDECIDED = "without held-out rows nothing tells a near copy from a chance match"
+SHARED = "not gated: in these columns so many people are alike that even a copy of all of them would tell little of any"
 
 
 class Ceilings(Frozen):
@@ -33,10 +36,12 @@ class Ceilings(Frozen):
 
 
 class Copies(Measure):
-    """Copies, counted on all rows.
+    """Copies of training people.
 
-    *Exact*: the share of synthetic rows that equal, in all columns of the view, a training row that is unique among all
-    real rows. Control: the same for held-out rows, times the ratio of the two sets' sizes.
+    *Exact*, counted on all rows: the share of synthetic rows that equal, in all columns of the view, a training row
+    that is unique among all real rows. Control: the same for held-out rows, times the ratio of the two sets' sizes.
+    Without held-out rows the control is the chance that a new person equals a training person who is unique, which the
+    rows that occur twice tell (Good, Biometrika 40, 1953); it holds for a release that is as varied as people are.
 
     *Near*: the share of training people who have a synthetic row at most as far away as the nearest 1 % of held-out
     people (``quantile``) are from a training person. Control: the same share of held-out people. Where the release
@@ -50,15 +55,20 @@ class Copies(Measure):
 
     With a control rate c, ``tolerance`` standard deviations of one match, sqrt(c (1 - c)), are added to the limits:
     where many strangers match by chance (a part of few columns), a match tells little about anybody, and a difference
-    is harder to see. A tenth is what about 1,500 held-out people can resolve. The default limits, 0.1 and 0.5
+    is harder to see: so much as about 1,000 held-out people can resolve. The default limits, 0.1 and 0.5
     percentage points for whole rows and 1 for parts, are project policy. A release without any copy is certain to
-    have none; otherwise the interval is that of a difference of two rates.
+    have none. Parts in which a copy of all training rows would stay within the limit are reported without gating.
     """
+
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "trusted-partner": {"whole": {"exact": 0.002, "near": 0.01}, "parts": {"exact": 0.02, "near": 0.02}},
+        "internal": {"whole": {"exact": 0.01, "near": 0.02}, "parts": {"exact": 0.05, "near": 0.05}},
+    }
 
     kind: Literal["copies"] = "copies"
     whole: Ceilings = Ceilings(exact=0.001, near=0.005)
     parts: Ceilings = Ceilings(exact=0.01, near=0.01)
-    tolerance: float = Field(default=0.1, ge=0, le=1, description="standard deviations of a match, added to limits")
+    tolerance: float = Field(default=0.15, ge=0, le=1, description="standard deviations of a match, added to limits")
     quantile: float = Field(default=0.01, gt=0, lt=1, description="share of held-out people who count as near")
 
     def measure(self, evidence: Evidence, seed: Seed) -> tuple[Finding, ...]:
@@ -66,71 +76,80 @@ class Copies(Measure):
 
     def _of_view(self, evidence: Evidence, view: str) -> tuple[Finding, Finding]:
         limits, columns = self.parts if view else self.whole, evidence.views[view]
-        train, holdout, synthetic = (t.select(columns) for t in (evidence.train, evidence.holdout, evidence.synthetic))
+        train, holdout, synthetic = (
+            row_keys(table.select(columns)) for table in (evidence.train, evidence.holdout, evidence.synthetic)
+        )
         ratio = len(train) / len(synthetic)
-        counts, control = _exact(train, holdout, synthetic)
-        near, usual = self._near(evidence.closeness[view])
+        exact, near = _exact(train, holdout, synthetic, ratio), self._near(evidence.closeness[view], max(1.0, ratio))
         return (
-            self._finding("Exact copies", EXACT, counts, control, ratio, view, limits.exact, len(holdout)),
-            self._finding("Near copies", NEAR, near, usual, max(1.0, ratio), view, limits.near, len(holdout)),
+            self._finding("Exact copies", EXACT, exact, view, limits.exact),
+            self._finding("Near copies", NEAR, near, view, limits.near),
         )
 
-    def _near(self, closeness: Closeness) -> tuple[Floats, Estimate | None]:
-        if not len(closeness.strangers):
-            return np.zeros(0), None
-        near = float(np.quantile(closeness.strangers, self.quantile, method="inverted_cdf"))
+    def _near(self, closeness: Closeness, scale: float) -> _Matches:
+        strangers = closeness.strangers
+        if not len(strangers):
+            return _Matches(np.zeros(1), None, scale, planted=None, n=0)
+        near = float(np.quantile(strangers, self.quantile, method="inverted_cdf"))
         unseen = share(int(np.count_nonzero(closeness.holdout <= near)), len(closeness.holdout))
-        return (closeness.train <= near).astype(np.float64), unseen
+        matches = (closeness.train <= near).astype(np.float64)
+        planted = 1.0 - float(np.count_nonzero(strangers <= near)) / len(strangers)
+        return _Matches(matches, scaled(unseen, scale), scale, planted, len(strangers))
 
-    def _finding(
-        self,
-        name: str,
-        question: str,
-        counts: Floats,
-        control: Estimate | None,
-        scale: float,
-        view: str,
-        limit: float | None,
-        n: int,
-    ) -> Finding:
-        chance = scaled(control, scale) if control else None
-        beyond = excess(counts, chance, scale) if chance else None
+    def _finding(self, name: str, question: str, found: _Matches, view: str, limit: float | None) -> Finding:
+        chance, beyond = found.chance, found.beyond
+        if limit is not None and chance is not None:
+            limit += self.tolerance * spread(chance.value)
+        shared = bool(view) and limit is not None and found.planted is not None and found.planted <= limit
         return Finding(
             measure=self.kind,
             name=name,
             question=question,
-            group=Group.PRIVACY,
+            group=Group.SINGLING_OUT,
             unit=Unit.SHARE,
             estimate=beyond.value if beyond else None,
             interval=beyond.interval if beyond else None,
-            observed=float(counts.mean()) * scale if len(counts) else None,
+            observed=float(found.counts.mean()) * found.scale if beyond else None,
             control=chance.value if chance else None,
-            n=n,
-            limit=limit if limit is None or chance is None else limit + self.tolerance * _spread(chance.value),
+            n=found.n,
+            limit=None if shared else limit,
+            planted=found.planted,
             where=place(view),
-            reason="" if chance else "without held-out rows nothing tells a copy from a chance match",
+            reason=SHARED if shared else "" if beyond else UNDECIDED,
             source=SOURCE,
         )
 
 
-def _spread(rate: float) -> float:
-    """Standard deviation of a match that happens at this rate."""
-    return sqrt(min(rate, 1.0) * (1.0 - min(rate, 1.0)))
+@dataclass(frozen=True, eq=False)
+class _Matches:
+    """``counts`` of each training person, whose mean times ``scale`` is the rate; ``chance``, scaled already, is the
+    rate of people whom nothing has seen, known from ``n`` rows; ``planted`` is what a copy of the training table would
+    give beyond chance. Equal rows are ``facts`` about the release; who counts as near depends on who was held out.
+    """
+
+    counts: Floats
+    chance: Estimate | None
+    scale: float
+    planted: float | None
+    n: int
+    facts: bool = False
+
+    @property
+    def beyond(self) -> Estimate | None:
+        return excess(self.counts, self.chance, self.scale, facts=self.facts) if self.chance else None
 
 
-def _exact(train: Table, holdout: Table, synthetic: Table) -> tuple[Floats, Estimate | None]:
-    """How many synthetic rows equal each training row that no other real row equals, and the mean of held-out rows."""
-    known, unseen, drawn = _row_keys(train), _row_keys(holdout), Counter(_row_keys(synthetic))
-    once = {key for key, rows in Counter(known + unseen).items() if rows == 1}
-    copies, chance = (np.array([drawn[key] * (key in once) for key in keys], dtype=float) for keys in (known, unseen))
-    return copies, mean_count(chance) if unseen else None
+def _exact(train: Keys, holdout: Keys, synthetic: Keys, ratio: float) -> _Matches:
+    counts, unseen = copies(train, holdout, synthetic)
+    planted = float(copies(train, holdout, train)[0].mean())
+    if len(holdout):
+        chance = scaled(mean_count(unseen, clustered(counts)), ratio)
+        return _Matches(counts, chance, ratio, planted, len(holdout), facts=True)
+    chance = _seen_once_again(train)
+    return _Matches(counts, chance, ratio, planted - chance.value, len(train), facts=True)
 
 
-def _row_keys(table: Table) -> list[bytes]:
-    """Every row as bytes that are equal exactly for equal rows. Numbers are counted in their column's steps."""
-    cells = table.values.copy(order="C")
-    for j, column in enumerate(table.columns):
-        if column.numeric and column.step is not None:
-            cells[:, j] = np.rint(cells[:, j] / column.step)
-    cells = np.where(np.isnan(cells), -np.inf, cells) + 0.0
-    return [row.tobytes() for row in np.ascontiguousarray(cells)]
+def _seen_once_again(train: Keys) -> Estimate:
+    """The chance that a new person equals a training person who is unique: 2 / n times the rows that occur twice."""
+    twice = int(np.count_nonzero(np.unique(train, return_counts=True)[1] == 2))
+    return scaled(mean_count((np.arange(len(train)) < twice).astype(np.float64)), 2.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from models.association import LEVELS, association, commonest, ranks, ratio
+from models.association import LEVELS, association, commonest, rank_correlation, ranks, ratio
 from models.schema import Column, Kind
 from models.table import Floats, Table
 
@@ -152,3 +152,11 @@ def test_ratio_is_the_norm_between_over_the_norm_within():
 @pytest.mark.parametrize("parts", [[[0, 1, 2]], [[0], [1], [2]], [[0, 2], [1]]], ids=["one", "single", "unrelated"])
 def test_ratio_is_none_without_anything_to_compare(parts: list[list[int]]):
     assert ratio(MATRIX, parts) is None
+
+
+def test_rank_correlations_have_a_sign_and_are_those_of_numbers_alone() -> None:
+    up = np.arange(10.0)
+    found = rank_correlation(Table((number("a"), number("b"), levels("l")), np.column_stack([up, 9 - up, up % 2])))
+    assert found[0, 1] == found[1, 0] == pytest.approx(-1)
+    assert not found[2].any()
+    assert rank_correlation(Table((levels("l"),), up[:, None] % 2)).tolist() == [[0]]

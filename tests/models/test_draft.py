@@ -239,4 +239,18 @@ def test_a_day_stands_out_only_if_a_hundredth_of_the_rows_has_it():
     counts = np.full(3000, 1)
     counts[[100, 200]] = 20, 40
     cells = Moments(Kind.DATE, np.arange(3000.0), counts, "day", (-1e12, 1e12))
-    assert drafted(cells).column.peaks == (200.0,)
+    assert drafted(cells).column.peaks == ("1970-07-20",)
+
+
+@pytest.mark.parametrize(("kind", "resolution", "tick", "written"), [
+    (Kind.DATE, "day", 18_292, "2020-01-31"), (Kind.DATETIME, "hour", 439_018, "2020-01-31T10:00"),
+    (Kind.DATETIME, "microsecond", 1_580_464_800_000_001, "2020-01-31T10:00:00.000001"),
+    (Kind.TIME, "minute", 1320, "22:00"), (Kind.TIME, "nanosecond", 45_296_123_456_789, "12:34:56.123456789"),
+    (Kind.DURATION, "minute", 90, 5400), (Kind.DURATION, "millisecond", 1_234_567, 1234.567),
+])  # fmt: skip
+def test_a_peak_of_dates_and_times_is_written_so_that_a_person_can_read_it(kind, resolution, tick, written):
+    limits = (0.0, 86_400e9) if kind is Kind.TIME else (-1e18, 1e18)
+    column = drafted(Moments(kind, np.array([tick], float), np.array([40]), resolution, limits)).column
+    assert column.peaks == (written,)
+    assert column.peak_numbers == (tick,)
+    assert "1 frequent value is kept exactly (peaks)" in drafted(numbers([*range(50), 80.0], [1] * 50 + [40])).why

@@ -26,3 +26,10 @@ def test_every_kind_of_error_has_an_exit_code_of_its_own():
 def test_the_nearest_valid_name_is_offered():
     assert nearest("crat", ["cart", "copula"]) == "did you mean 'cart'? valid: cart, copula"
     assert nearest("zzz", ["cart", "copula"]) == "valid: cart, copula"
+
+
+def test_of_many_valid_names_the_first_are_listed():
+    names = [f"column {number:03d}" for number in range(100)]
+    said = nearest("incone", [*names, "income"])
+    assert said.startswith("did you mean 'income'? valid: column 000, column 001, ")
+    assert said.endswith("column 029, and 71 more")

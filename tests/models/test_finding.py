@@ -2,12 +2,12 @@
 
 import pytest
 
-from models.finding import Finding, Group, Interval, Unit, Verdict, overall
+from models.finding import Finding, Group, Interval, Override, Unit, Verdict, overall
 
 
 def finding(estimate, low=None, high=None, limit=None, **more):
     interval = None if low is None else Interval(low=low, high=high)
-    said = {"measure": "m", "name": "Name", "question": "?", "n": 100, **more}
+    said = {"measure": "m", "name": "Name", "question": "?", "group": "linking", "n": 100, **more}
     return Finding(estimate=estimate, interval=interval, limit=limit, **said)
 
 
@@ -81,3 +81,37 @@ def test_the_gate_fails_closed():
     assert overall([undecided, failed, passed]) is Verdict.FAIL
     assert overall([finding(0.0, group=Group.FIDELITY)]) is Verdict.INCONCLUSIVE
     assert overall([]) is Verdict.INCONCLUSIVE
+
+
+def test_many_checks_need_more_evidence_to_fail_but_none_less_to_pass():
+    alone, one_of_many = finding(0.3, 0.15, 0.45, limit=0.1), finding(0.3, 0.15, 0.45, limit=0.1, family=30)
+    assert (alone.verdict, one_of_many.verdict) == (Verdict.FAIL, Verdict.INCONCLUSIVE)
+    assert finding(0.3, 0.15, 0.45, limit=0.45, family=30).verdict is Verdict.PASS
+
+
+def test_a_level_divided_by_its_family_widens_the_interval():
+    """1.960 standard errors leave 2.5 % above them, 2.807 leave 0.25 %."""
+    edge = (2.807 / 1.96) * 0.1
+    assert finding(0.3, 0.2, 0.4, limit=0.3 - edge + 0.001, family=10).verdict is Verdict.INCONCLUSIVE
+    assert finding(0.3, 0.2, 0.4, limit=0.3 - edge - 0.001, family=10).verdict is Verdict.FAIL
+
+
+def test_an_attack_that_even_a_copy_withstands_cannot_pass():
+    toothless = finding(0.01, 0.0, 0.02, limit=0.1, planted=0.05)
+    assert toothless.verdict is Verdict.INCONCLUSIVE
+    assert toothless.rows_needed is None
+    assert toothless.remark == "on these rows even a copy of the training table would reach 0.050 only"
+    assert finding(0.01, 0.0, 0.02, limit=0.1, planted=0.5).verdict is Verdict.PASS
+
+
+def test_a_broken_precondition_is_invalid_and_goes_before_a_failure():
+    broken, failed = finding(0.2, limit=0.1, precondition=True), finding(0.2, limit=0.1)
+    assert broken.verdict is Verdict.INVALID
+    assert overall([failed, broken]) is Verdict.INVALID
+
+
+def test_what_a_person_overrides_does_not_block():
+    decided = Override(check="Name", by="somebody", reason="for a good reason")
+    assert overall([finding(0.2, limit=0.1, override=decided)]) is Verdict.PASS
+    assert overall([finding(0.2, limit=0.1, override=decided, precondition=True)]) is Verdict.INVALID
+    assert overall([finding(0.2, limit=0.1, override=decided), finding(0.2, limit=0.1)]) is Verdict.FAIL

@@ -19,6 +19,17 @@ def column(**said):
         ({"bounds": (0, float("inf"))}, "finite"),
         ({"bounds": ("x", "y")}, "cannot be read"),
         ({"peaks": (10,)}, "a peak lies outside"),
+        ({"peaks": ("noon",)}, "peaks of kind integer cannot be read"),
+        ({"kind": "time", "resolution": "minute", "bounds": ("08:00", "20:00"), "peaks": ("07:59",)}, "a peak lies"),
+        ({"kind": "time", "resolution": "minute", "bounds": ("00:00", "00:00:inf")}, "cannot be read"),
+        (
+            {"kind": "datetime", "resolution": "minute", "bounds": ("2020-01-01", "2020-01-02T00:00+01:00")},
+            "bounds of kind datetime cannot be read",
+        ),
+        (
+            {"kind": "date", "resolution": "day", "bounds": ("2020-01-01", "2020-01-09"), "peaks": ("31.1.2020",)},
+            "peaks of kind date cannot be read",
+        ),
         ({"kind": "continuous", "scale": "log"}, "needs decimals"),
         ({"levels": (1, 2)}, "takes no levels"),
         ({"kind": "categorical", "bounds": None}, "needs levels"),
@@ -60,6 +71,27 @@ def test_a_column_that_is_left_out_needs_no_bounds():
 )
 def test_a_bound_is_a_number_of_ticks(kind, resolution, value, number):
     assert column(kind=kind, resolution=resolution, bounds=(value, value)).low == number
+
+
+@pytest.mark.parametrize(
+    ("kind", "resolution", "bounds", "peak", "number"),
+    [
+        ("date", "day", ("2020-01-01", "2021-12-31"), "2020-01-31", 18_292),
+        ("date", "day", ("2020-01-01", "2021-12-31"), 18_292, 18_292),
+        ("datetime", "minute", ("2020-01-01T00:00", "2020-12-31T23:59"), "2020-01-01T00:01", 26_297_281),
+        ("time", "minute", ("00:00", "23:59"), "22:00", 1320),
+        ("time", "minute", ("00:00", "23:59"), 1320.0, 1320),
+        ("time", "nanosecond", ("00:00", "23:59:59.999999999"), "12:34:56.123456789", 45_296_123_456_789),
+        ("duration", "minute", (0, 7200), 5400, 90),
+        ("integer", None, (0, 9), 7, 7),
+    ],
+)
+def test_a_peak_is_written_as_bounds_are_or_in_ticks(kind, resolution, bounds, peak, number):
+    assert column(kind=kind, resolution=resolution, bounds=bounds, peaks=(peak,)).peak_numbers == (number,)
+
+
+def test_the_last_nanosecond_of_a_day_is_exact():
+    assert column(kind="time", resolution="nanosecond", bounds=("00:00", "23:59:59.999999999")).high == 86_400e9 - 1
 
 
 def test_the_alphabet_ends_with_the_stand_in_for_unlisted_levels():

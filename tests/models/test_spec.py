@@ -31,7 +31,7 @@ def faults(schema, **said):
 
 
 def test_a_spec_runs_every_measure_with_its_default_settings():
-    assert tuple(parse_spec(GOOD).audit) == measure_catalog.kinds()
+    assert tuple(parse_spec(GOOD).audit.measures) == measure_catalog.kinds()
 
 
 def test_all_faults_are_told_at_once():
@@ -47,7 +47,7 @@ def test_an_unknown_key_deep_down_is_told_the_keys_that_are_valid_there():
 
 def test_faults_of_measures_are_told():
     told = refusal({**GOOD, "audit": {"copeis": {}, "membership": {"limmit": 1}}})
-    assert "unknown kind 'copeis' (did you mean 'copies'?" in told
+    assert "audit.copeis: unknown key (did you mean 'copies'?" in told
     assert "'membership'.limmit: unknown key" in told
 
 
@@ -103,10 +103,21 @@ def test_the_digest_is_of_the_meaning_not_of_the_words():
     assert parse_spec(GOOD).digest() != parse_spec({**GOOD, "rows": 7}).digest()
 
 
+def test_limits_say_how_long_work_may_take_and_are_not_part_of_the_digest():
+    assert parse_spec(GOOD).limits.part_seconds is None
+    limited = parse_spec({**GOOD, "limits": {"part_seconds": 3600}})
+    assert limited.limits.part_seconds == 3600
+    assert limited.digest() == parse_spec(GOOD).digest()
+    assert "limits.part_seconds: Input should be greater than 0" in refusal({**GOOD, "limits": {"part_seconds": 0}})
+    assert "limits.part_secs: unknown key (did you mean 'part_seconds'?" in refusal(
+        {**GOOD, "limits": {"part_secs": 1}}
+    )
+
+
 def test_a_section_holds_the_settings_of_kinds():
     assert parse_spec(GOOD).section("generator")["kind"] == "marginal"
     assert parse_spec(GOOD).section("schema") == "schema.yaml"
-    assert set(parse_spec(GOOD).section("audit")) == set(measure_catalog.kinds())
+    assert set(parse_spec(GOOD).section("audit")["measures"]) == set(measure_catalog.kinds())
 
 
 def test_a_sound_spec_and_schema_have_no_faults():

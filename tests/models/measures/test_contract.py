@@ -99,7 +99,7 @@ def test_the_order_of_synthetic_rows_does_not_matter(kind):
     assert [f.estimate for f in once] == pytest.approx([f.estimate for f in again], abs=0.02)
 
 
-@pytest.mark.parametrize("kind", ["copies", "membership"])
+@pytest.mark.parametrize("kind", ["copies", "membership", "preconditions"])
 def test_few_rows_and_no_held_out_rows_never_pass(kind):
     for name in ("few real rows", "no held-out rows"):
         findings = catalog.build(kind).measure(CASES[name](), Seed.of(1))

@@ -82,6 +82,7 @@ def test_typical_rows_are_near_everybody_and_no_copies():
     assert near.verdict is not Verdict.FAIL
 
 
+LEVELS = Column(name="l", kind="categorical", dtype="string", levels=tuple("abcdefghij"))
 LEVEL = Column(name="l", kind="categorical", dtype="string", levels=("a", "b", "c", "d"))
 
 
@@ -108,6 +109,70 @@ def test_numbers_are_equal_by_their_steps_and_missing_cells_are_equal():
     drawn = Table((number,), np.array([[0.1 + 0.2], [np.nan]]))
     unseen = Table((number,), np.array([[0.9]]))
     assert found(Copies().measure(Evidence(train, unseen, drawn, one), SEED), "Exact copies").observed == 1.0
+
+
+def test_ten_copied_rows_of_two_thousand_fail_among_thirty_checks():
+    train, holdout, fresh = (crowd(2000, seed) for seed in (1, 2, 3))
+    drawn = stack([fresh.take(slice(10, None)), train.take(slice(0, 10))])
+    exact = found(Copies().measure(evidence(drawn, train=train, holdout=holdout), SEED), "Exact copies")
+    assert exact.estimate == 0.005
+    assert exact.model_copy(update={"family": 30}).verdict is Verdict.FAIL
+
+
+NOBODY = HOLDOUT.take(slice(0, 0))
+
+
+def test_without_held_out_rows_a_copy_fails_and_strangers_pass():
+    for drawn, verdict in ((shuffled(TRAIN), Verdict.FAIL), (FRESH, Verdict.PASS)):
+        findings = Copies().measure(evidence(drawn, train=TRAIN, holdout=NOBODY), SEED)
+        assert found(findings, "Exact copies").verdict is verdict
+        assert found(findings, "Near copies").verdict is Verdict.INCONCLUSIVE
+
+
+def test_without_held_out_rows_chance_is_what_rows_that_occur_twice_tell():
+    """One level of ten rows occurs twice: a new row equals one that occurs once with chance 2 / 10."""
+    train = Table((LEVELS,), np.array([[0.0], [0.0], *([float(level)] for level in range(1, 9))]))
+    drawn = Table((LEVELS,), np.array([[1.0], [0.0], [9.0], [9.0]]))
+    one = Partition(parts=(Part(name="all", columns=("l",)),), reason="")
+    exact = found(Copies().measure(Evidence(train, train.take(slice(0, 0)), drawn, one), SEED), "Exact copies")
+    assert exact.observed == 1 / 4
+    assert exact.control == pytest.approx(2 / 10)
+    assert exact.planted == pytest.approx(8 / 10 - 2 / 10)
+
+
+def test_a_copy_of_all_training_rows_would_be_seen():
+    exact, near = (found(measured(FRESH), name) for name in ("Exact copies", "Near copies"))
+    assert exact.planted == 1.0
+    assert near.planted > 0.95
+
+
+def test_a_part_in_which_nobody_is_unique_is_reported_without_gating():
+    coarse = Partition(
+        parts=(
+            Part(name="a", columns=("age", "income", "weight")),
+            Part(name="b", columns=("region", "smoker", "ill")),
+        ),
+        reason="",
+    )
+    findings = Copies().measure(evidence(FRESH, train=TRAIN, holdout=HOLDOUT, partition=coarse), SEED)
+    for name in ("Exact copies", "Near copies"):
+        assert found(findings, name, "part b").limit is None
+        assert found(findings, name, "part b").reason.startswith("not gated")
+        assert found(findings, name, "part a").limit is not None
+
+
+def test_a_table_in_which_nobody_is_unique_cannot_pass():
+    alike = cells(TRAIN, np.ones_like(TRAIN.values))
+    exact = found(Copies().measure(evidence(alike, train=alike, holdout=alike), SEED), "Exact copies")
+    assert exact.verdict is Verdict.INCONCLUSIVE
+    assert "even a copy of the training table" in exact.remark
+
+
+@pytest.mark.parametrize("preset", Copies.presets)
+def test_presets_are_settings_that_allow_more(preset):
+    relaxed = catalog.build({"kind": "copies", **Copies.presets[preset]})
+    assert relaxed.whole.exact > Copies().whole.exact
+    assert relaxed.parts.near > Copies().parts.near
 
 
 def test_limits_can_be_taken_away_and_grow_with_the_control():

@@ -1,7 +1,10 @@
 """What pairs of columns have to do with one another."""
 
+from itertools import combinations
+
+import numpy as np
 import pytest
-from crowd import crowd, evidence, found, independent
+from crowd import cells, crowd, evidence, found, independent
 
 from models.association import association
 from models.finding import Verdict
@@ -11,6 +14,7 @@ from models.randomness import Seed
 
 TRAIN, HOLDOUT, FRESH = crowd(800, 1), crowd(600, 2), crowd(800, 3)
 NAMES = ("Pair associations, mean", "Pair tables, mean")
+SORTS = ("Rank correlations", "Associations of levels", "Correlation ratios")
 
 
 def measured(synthetic, **more):
@@ -18,7 +22,7 @@ def measured(synthetic, **more):
 
 
 def test_a_copy_differs_in_nothing():
-    assert [finding.estimate for finding in measured(TRAIN)] == [0, 0, 0]
+    assert {finding.estimate for finding in measured(TRAIN)} == {0}
 
 
 def test_independent_columns_are_as_far_as_the_baseline_and_fresh_rows_as_the_control():
@@ -44,6 +48,50 @@ def test_the_worst_pair_is_named():
     assert found(measured(independent(TRAIN)), "Pair associations, worst", "age and ill").estimate > 0.3
     real = association(TRAIN)
     assert real[0, 5] > 0.3
+
+
+def turned(table):
+    """Age from the other end, so that its rank correlations change their sign and keep their strength."""
+    changed = table.values.copy()
+    changed[:, 0] = 100 - changed[:, 0]
+    return cells(table, changed)
+
+
+def test_a_correlation_with_the_other_sign_is_as_far_off_as_it_is_strong_twice():
+    names = ["age", "income"]
+    part = Partition(parts=(Part(name="all", columns=tuple(names)),), reason="")
+    tables = {"train": TRAIN.select(names), "holdout": HOLDOUT.select(names), "partition": part}
+    ranks = found(Pairs().measure(evidence(turned(TRAIN).select(names), **tables), Seed.of(1)), "Rank correlations")
+    assert ranks.estimate == pytest.approx(2 * ranks.baseline)
+
+
+def test_pairs_of_each_sort_are_told_by_themselves():
+    by_sort = {name: found(measured(independent(TRAIN)), name) for name in SORTS}
+    real = np.abs(association(TRAIN))
+    numbers, levels = [0, 1, 3], [2, 4, 5]
+    of_numbers = [real[i, j] for i, j in combinations(numbers, 2)]
+    of_levels = [real[i, j] for i, j in combinations(levels, 2)]
+    mixed = [real[i, j] for i in numbers for j in levels]
+    for name, pairs in zip(SORTS, (of_numbers, of_levels, mixed), strict=True):
+        assert by_sort[name].baseline == pytest.approx(np.mean(pairs))
+    whole = found(measured(independent(TRAIN)), NAMES[0]).estimate
+    counts = [len(pairs) for pairs in (of_numbers, of_levels, mixed)]
+    assert whole == pytest.approx(np.average([by_sort[name].estimate for name in SORTS], weights=counts))
+
+
+def test_a_sort_that_the_table_does_not_have_is_told_too():
+    names = ["age", "income"]
+    part = Partition(parts=(Part(name="all", columns=tuple(names)),), reason="")
+    tables = {"train": TRAIN.select(names), "holdout": HOLDOUT.select(names), "partition": part}
+    levels = found(Pairs().measure(evidence(FRESH.select(names), **tables), Seed.of(1)), SORTS[1])
+    assert levels.estimate is None
+    assert levels.reason == "there is no such pair of columns"
+
+
+def test_the_worst_joint_distribution_is_named():
+    (worst,) = [finding for finding in measured(independent(TRAIN)) if finding.name == "Pair tables, worst"]
+    assert worst.where == "age and ill"
+    assert worst.estimate > found(measured(independent(TRAIN)), NAMES[1]).estimate
 
 
 def test_pairs_are_gated_only_when_they_have_limits():
