@@ -23,16 +23,18 @@ from pydantic import ValidationError
 from models.column_trace import traces
 from models.errors import Fault, ParquetryError, StateError, TamperedError, WithheldError
 from models.finding import Verdict
+from models.ledger import Standing
 from models.manifest import FORMAT, CodeFacts, IndexEntry, Manifest, PublishedFile, SourceFacts
 from models.schema import Schema
 from models.spec import parse_schema
 from models.validation import promised
 from tasks.audit import REPORTS, read_audit
+from tasks.chains import extended, read_chain, write_chain
 from tasks.codec import breaches
 from tasks.csv_files import same_rows, write_csv
 from tasks.spec import Plan
 from tasks.step import Job, code_digest
-from tasks.store import canonical, read_json, read_table, sha256_of, whole_file, whole_folder, write_table
+from tasks.store import canonical, read_json, read_table, sha256_of, whole_folder, write_table
 from tasks.synthesis import join_told, read_partition
 from tasks.templates import render
 from tasks.versions import Unversioned, code_revision, package_versions
@@ -43,6 +45,7 @@ PACKAGES = (
     "numpy", "pandas", "pyarrow", "pydantic", "scikit-learn", "scipy", "torch", "great-expectations", "prefect", "dvc",
 )  # fmt: skip
 OF_THE_MANIFEST = frozenset({"manifest.json", "manifest.sha256"})
+INDEX = "index.jsonl"
 RESTORE = "restore the release from where it was published"
 
 log = logging.getLogger("parquetry")
@@ -127,7 +130,7 @@ def _publish(plan: Plan, audit: dict[str, Any]) -> Release:
         _ensure(_folder_faults(before.folder))
         _add_to_index(folder, index, before.version)
         return before
-    version = max([*_folders(folder), *(entry["version"] for entry in index), 0]) + 1
+    version = max([*_folders(folder), *(entry.version for entry in index), 0]) + 1
     with whole_folder(folder / f"v{version}", replace=False) as beside:
         schema = promised(plan.schema)
         _write_data(plan, schema, beside)
@@ -188,6 +191,9 @@ def _manifest(plan: Plan, audit: dict[str, Any], version: int, schema: Schema) -
         join={"settings": spec.join.model_dump(mode="json"), **joined},
         verdict=audit["verdict"],
         reason=audit["reason"],
+        preset=spec.audit.preset,
+        overrides=spec.audit.overrides,
+        audits=Standing.model_validate(audit["audits"]),
         code=_code(),
         columns=traces(spec, plan.schema, found),
     )
@@ -213,39 +219,20 @@ def _listing(folder: Path) -> tuple[PublishedFile, ...]:
     )
 
 
-def _sound_index(folder: Path) -> list[dict[str, Any]]:
+def _sound_index(folder: Path) -> list[IndexEntry]:
     """The entries of the index of all versions. Raises TamperedError if the chain is broken: nothing is built on it."""
-    entries, faults = read_index(folder / "index.jsonl")
+    entries, faults = read_chain(folder / INDEX, IndexEntry, RESTORE)
     _ensure(faults)
     return entries
 
 
-def _add_to_index(folder: Path, index: list[dict[str, Any]], version: int) -> None:
+def _add_to_index(folder: Path, index: list[IndexEntry], version: int) -> None:
     """Append the version to the chained index. One whose line is missing (a kill in between) is added first."""
-    indexed = {entry["version"] for entry in index}
     entries = list(index)
-    for number in sorted({*_folders(folder), version} - indexed):
-        before = hashlib.sha256(canonical(entries[-1])).hexdigest() if entries else ""
+    for number in sorted({*_folders(folder), version} - {entry.version for entry in index}):
         manifest = sha256_of(folder / f"v{number}" / "manifest.json")
-        entries.append({"version": number, "manifest": manifest, "before": before})
-    with whole_file(folder / "index.jsonl") as beside:
-        beside.write_bytes(b"".join(map(canonical, entries)))
-
-
-def read_index(path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
-    """The entries of an index, none where there is no file, and what is wrong with them as a chain."""
-    entries: list[dict[str, Any]] = []
-    before = ""
-    for number, line in enumerate(path.read_bytes().splitlines(keepends=True) if path.is_file() else (), start=1):
-        try:
-            entry = IndexEntry.model_validate_json(line).model_dump()
-        except ValidationError:
-            return entries, [Fault(path.name, f"line {number} is no entry", RESTORE)]
-        if entry["before"] != before or canonical(entry) != line:
-            return entries, [Fault(path.name, f"the chain breaks at line {number}", RESTORE)]
-        entries.append(entry)
-        before = hashlib.sha256(line).hexdigest()
-    return entries, []
+        entries = extended(entries, IndexEntry(version=number, manifest=manifest))
+    write_chain(folder / INDEX, entries)
 
 
 def _ensure(faults: Iterable[Fault]) -> None:
@@ -318,11 +305,11 @@ def _content_faults(folder: Path, manifest: Manifest) -> Iterator[Fault]:
 
 def _index_faults(folder: Path) -> list[Fault]:
     """What is wrong with the index beside the versions, where there is one, or with what it says of those there are."""
-    path = folder.parent / "index.jsonl"
+    path = folder.parent / INDEX
     if not path.is_file():
         return []
-    entries, faults = read_index(path)
-    known = {entry["version"]: entry["manifest"] for entry in entries}
+    entries, faults = read_chain(path, IndexEntry, RESTORE)
+    known = {entry.version: entry.manifest for entry in entries}
     there = {number: folder.parent / f"v{number}" / "manifest.json" for number in _folders(folder.parent)}
     return faults + [
         Fault(path.name, f"does not know this manifest of v{number}")

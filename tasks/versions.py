@@ -21,7 +21,7 @@ from contextlib import chdir, contextmanager
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import yaml
 
@@ -53,6 +53,7 @@ IGNORED = (
     "/data/secret/",
     "/data/vault/",
     "/data/warehouse/",
+    "/data/audits.jsonl",
     "/data/.lock",
 )
 
@@ -448,6 +449,22 @@ def code_revision(root: Path) -> tuple[str | None, bool]:
     if revision is None:
         return None, False
     return revision, bool(_git(root, "status", "--porcelain", "--", *CODE))
+
+
+def exposed(path: Path) -> Literal["tracked", "untracked"] | None:
+    """How git sees a file, a folder or a pattern that it does not ignore; None where it ignores it or is not there.
+
+    What is untracked and not ignored, the next ``git add .`` takes along.
+    """
+    folder, name = (path, ".") if path.is_dir() else (path.parent, path.name)
+    literal = ["--literal-pathspecs"] if path.exists() else []
+    try:
+        listed = _asked(folder, *literal, "ls-files", "-t", "--cached", "--others", "--exclude-standard", "--", name)
+    except FileNotFoundError:
+        return None
+    if not listed:
+        return None
+    return "tracked" if any(not line.startswith("?") for line in listed.splitlines()) else "untracked"
 
 
 def package_versions(names: Iterable[str]) -> dict[str, str | None]:

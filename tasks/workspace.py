@@ -75,6 +75,11 @@ class Workspace:
         return self.data / "withheld"
 
     @property
+    def audits(self) -> Path:
+        """The ledger of all audits made here: private."""
+        return self.data / "audits.jsonl"
+
+    @property
     def lineage(self) -> Path:
         return self.data / "lineage"
 

@@ -693,6 +693,23 @@ def test_a_hooks_variables_do_not_lead_git_elsewhere(tmp_path, monkeypatch):
     assert versions.code_revision(tmp_path) == (None, False)
 
 
+def test_what_git_would_take_along_is_told_apart(tmp_path, monkeypatch):
+    (tmp_path / "in").mkdir()
+    file, folder, pattern = tmp_path / "in" / "a[1].csv", tmp_path / "in", tmp_path / "in" / "*.csv"
+    file.write_text("a\n")
+    assert versions.exposed(file) is None
+    git(tmp_path, "init", "-q")
+    assert [versions.exposed(path) for path in (file, folder, pattern)] == ["untracked"] * 3
+    assert versions.exposed(tmp_path / "in" / "none.csv") is None
+    git(tmp_path, "add", "in")
+    assert [versions.exposed(path) for path in (file, folder, pattern)] == ["tracked"] * 3
+    git(tmp_path, "rm", "-rq", "--cached", "in")
+    (tmp_path / ".gitignore").write_text("*.csv\n")
+    assert [versions.exposed(path) for path in (file, folder, pattern)] == [None] * 3
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert versions.exposed(file) is None
+
+
 def test_versions_of_packages():
     found = versions.package_versions(["pyyaml", "no-such-package-at-all"])
     assert found["pyyaml"][0].isdigit()
