@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import secrets
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Annotated, Any
@@ -15,9 +19,15 @@ import typer
 from rich.console import Console
 from rich.logging import RichHandler
 from rich.table import Table
+from rich.text import Text
 
 from models import errors
 from models.errors import ParquetryError, WithheldError
+from models.policy import Preset
+from models.schema import Role
+
+INTERRUPTED = 130
+"""The exit code after Ctrl-C, as shells have it."""
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -26,12 +36,19 @@ app = typer.Typer(
     rich_markup_mode="rich",
     help="Turn a sensitive table into a synthetic one that was audited before it was released.",
     epilog="Exit codes: 0 done · 1 fault in Parquetry · 2 wrong call · "
-    + " · ".join(f"{kind.exit_code} {kind.title.split(';')[0].lower()}" for kind in errors.KINDS),
+    + " · ".join(f"{kind.exit_code} {kind.title.split(';')[0].lower()}" for kind in errors.KINDS)
+    + f" · {INTERRUPTED} interrupted",
 )
-out = Console()
-err = Console(stderr=True)
+out = Console(markup=False, emoji=False)
+err = Console(stderr=True, markup=False, emoji=False)
+"""Names of columns and files are printed as they are: ``income [usd]`` is no markup."""
 
 SpecPath = Annotated[Path, typer.Argument(help="the spec", show_default=True)]
+Delimiter = Annotated[str | None, typer.Option(help="what parts the cells of a CSV file; a comma by default")]
+Encoding = Annotated[str | None, typer.Option(help="how the text of a CSV file is encoded; utf8 by default")]
+DecimalPoint = Annotated[
+    str | None, typer.Option(help="what stands before the decimals of a number in a CSV file; a point by default")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="print JSON for machines, and nothing else, on standard output")]
 
 
@@ -41,9 +58,7 @@ def everywhere(
 ) -> None:
     level = logging.WARNING if quiet else logging.INFO
     log = logging.getLogger("parquetry")
-    log.handlers = [
-        RichHandler(level, console=err, show_path=False, show_level=False, log_time_format="%H:%M:%S", markup=False)
-    ]
+    log.handlers = [RichHandler(level, console=err, show_path=False, show_level=False, log_time_format="%H:%M:%S")]
     log.propagate = False
 
 
@@ -61,33 +76,28 @@ def init(
     ] = None,
     into: Annotated[Path, typer.Option(help="folder for spec.yaml and data/schemas/")] = Path(),
     k: Annotated[int, typer.Option(min=1, help="list only levels that at least this many rows share")] = 10,
-    delimiter: Annotated[
-        str | None, typer.Option(help="what parts the cells of a CSV file; a comma by default")
-    ] = None,
-    encoding: Annotated[str | None, typer.Option(help="how the text of a CSV file is encoded; utf8 by default")] = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    decimal_point: DecimalPoint = None,
     force: Annotated[bool, typer.Option(help="replace a spec and schema that are there already")] = False,
 ) -> None:
     """Look at a table and write a commented [bold]spec.yaml[/] and a schema to review."""
     from tasks.drafting import write_drafts
+    from tasks.sources.csv_ import AsWritten
 
-    drafts = write_drafts(
-        source, table=table, name=name, into=into, k=k, replace=force, delimiter=delimiter, encoding=encoding
-    )
-    shown = Table(
-        "column",
-        "kind",
-        "role",
-        "what will happen",
-        "why",
-        title=f"{drafts.rows:,} rows, {len(drafts.columns)} columns",
-    )
+    csv = AsWritten(delimiter, encoding, decimal_point)
+    drafts = write_drafts(source, table=table, name=name, into=into, k=k, replace=force, csv=csv)
+    shown = Table(title=f"{drafts.rows:,} rows, {len(drafts.columns)} columns")
+    for title in ("column", "kind", "role", "why, and what will happen"):
+        shown.add_column(title, overflow="fold")
     for column in drafts.columns:
-        shown.add_row(column.name, column.kind, column.role, column.treatment, column.why)
+        shown.add_row(column.name, column.kind, column.role, f"{column.why}; {column.treatment}")
     out.print(shown)
     for warning in drafts.warnings:
-        out.print(f"Warning: {warning}", markup=False, soft_wrap=True)
-    out.print(f"Written: {drafts.spec} and {drafts.schema}. Review bounds, levels and roles: they are published facts.")
-    out.print(f"Next: parquetry check {drafts.spec}")
+        out.print(f"Warning: {warning}", soft_wrap=True)
+    out.print(f"Written: {drafts.spec} and {drafts.schema}", soft_wrap=True)
+    out.print("Review bounds, levels, peaks and roles in the schema: they are published facts.", soft_wrap=True)
+    out.print(f"Next: parquetry check {drafts.spec}", soft_wrap=True)
 
 
 @app.command()
@@ -108,10 +118,8 @@ def check(spec: SpecPath = Path("spec.yaml"), as_json: AsJson = False) -> None:
             }
         )
     else:
-        out.print(
-            f"[green]{plan.spec.name}[/]: spec and schema are sound "
-            f"({len(plan.schema.columns)} columns, {modelled} modelled)."
-        )
+        sound = f": spec and schema are sound ({len(plan.schema.columns)} columns, {modelled} modelled)."
+        out.print(Text.assemble((plan.spec.name, "green"), sound))
 
 
 @app.command()
@@ -123,12 +131,13 @@ def plan(spec: SpecPath = Path("spec.yaml"), as_json: AsJson = False) -> None:
     if as_json:
         _json(seen.as_dict())
         return
-    shown = Table("part", "columns", "generator", "numbers per row", title=f"{seen.name}: {seen.rows:,} rows")
+    shown = Table("part", "columns", "generator", "a row becomes", title=f"{seen.name}: {seen.rows:,} rows")
     for part in seen.parts:
-        shown.add_row(part.name, ", ".join(part.columns), part.generator, f"{part.width:,}")
+        numbers = f"{part.width:,} number{'' if part.width == 1 else 's'}"
+        shown.add_row(part.name, ", ".join(part.columns), part.generator, numbers)
     out.print(shown)
     for line in seen.remarks:
-        out.print(line, markup=False)
+        out.print(line)
 
 
 @app.command()
@@ -140,9 +149,9 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Run the pipeline: ingest, partition, train, join, audit, release. What has not changed is not done again."""
-    from flows.running import run_all, run_one
+    from flows.running import run_all
 
-    ended = run_one(spec, only) if only else run_all(spec)
+    ended = _one_stage(spec, only) if only else run_all(spec)
     if as_json:
         _json(ended.as_dict())
     else:
@@ -151,23 +160,31 @@ def run(
         raise WithheldError(ended.withheld)
 
 
+def _one_stage(spec: Path, stage: str) -> Any:
+    """How one stage ended, with what it made."""
+    from flows.running import run_one
+    from tasks.explaining import made
+    from tasks.spec import load
+
+    ended = run_one(spec, stage)
+    return replace(ended, facts=(*ended.facts, *made(stage, load(spec))))
+
+
 def _print_ended(ended: Any) -> None:
     if ended.findings:
         out.print(_findings_table(ended.findings))
     if ended.verdict:
-        out.print(f"Verdict: [bold]{ended.verdict}[/] ", end="")
-        out.print(ended.reason, markup=False)
+        out.print(Text.assemble("Verdict: ", (ended.verdict, "bold"), f" {ended.reason}"))
     for label, value in ended.facts:
-        out.print(f"{label}: {value}", markup=False, soft_wrap=True)
+        out.print(f"{label}: {value}", soft_wrap=True)
 
 
 def _findings_table(rows: list[dict[str, str]]) -> Table:
-    shown = Table(*rows[0], title="Audit")
-    colours = {"pass": "green", "fail": "red", "inconclusive": "yellow"}
+    shown = Table(*rows[0], title="Audit: the checks that decide (the report has all figures)")
+    colours = {"pass": "green", "fail": "red", "inconclusive": "yellow", "invalid": "red"}
     for row in rows:
         *cells, verdict = row.values()
-        colour = colours.get(verdict)
-        shown.add_row(*cells, f"[{colour}]{verdict}[/]" if colour else verdict)
+        shown.add_row(*cells, Text(verdict, style=colours.get(verdict, "")))
     return shown
 
 
@@ -184,24 +201,39 @@ def audit(
         ),
     ] = None,
     target: Annotated[list[str] | None, typer.Option(help="column that a model is to predict; may be repeated")] = None,
+    sensitive: Annotated[
+        list[str] | None, typer.Option(help="column that people keep to themselves; may be repeated")
+    ] = None,
+    quasi_identifier: Annotated[
+        list[str] | None,
+        typer.Option(help="column that an attacker knows of people; may be repeated; all columns by default"),
+    ] = None,
+    preset: Annotated[Preset, typer.Option(help="for whom the table is: limits are strictest for the public")] = (
+        Preset.PUBLIC
+    ),
     report: Annotated[Path, typer.Option(help="where the HTML report goes")] = Path("audit.html"),
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    decimal_point: DecimalPoint = None,
     as_json: AsJson = False,
 ) -> None:
     """Audit anybody's synthetic table against the real one. Exit code 8 if it does not pass."""
-    from tasks.audit import audit_files, published_rows
+    from tasks.audit import audit_files, in_words, published_rows
+    from tasks.sources.csv_ import AsWritten
 
-    said = audit_files(real, synthetic, holdout, targets=tuple(target or ()), report=report)
+    csv = AsWritten(delimiter, encoding, decimal_point)
+    named = {Role.TARGET: target, Role.SENSITIVE: sensitive, Role.QUASI_IDENTIFIER: quasi_identifier}
+    roles = {role: names for role, names in named.items() if names}
+    said = audit_files(real, synthetic, holdout, report=report, roles=roles, preset=preset, csv=csv)
     if as_json:
         _json(said)
     else:
-        out.print(_findings_table(published_rows(said)))
-        out.print(f"Verdict: [bold]{said['verdict']}[/] ", end="")
-        out.print(said["reason"], markup=False)
-        out.print(f"Report: {report}", markup=False, soft_wrap=True)
+        if rows := published_rows(said):
+            out.print(_findings_table(rows))
+        out.print(Text.assemble("Verdict: ", (in_words(said), "bold"), f" ({said['verdict']}). {said['reason']}"))
+        out.print(f"Report: {report}", soft_wrap=True)
     if said["verdict"] != "pass":
-        raise WithheldError(
-            errors.Fault(str(synthetic), f"verdict '{said['verdict']}': {said['reason']}", f"read {report}")
-        )
+        raise typer.Exit(WithheldError.exit_code)
 
 
 @app.command()
@@ -216,13 +248,27 @@ def synthesize(
     seed: Annotated[
         int | None, typer.Option(help="a number makes the result repeatable; without it a secret one is drawn")
     ] = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    decimal_point: DecimalPoint = None,
 ) -> None:
     """Make a synthetic file from a file in one process, for trying things. [bold]Nothing is audited.[/]"""
+    from tasks.sources.csv_ import AsWritten
     from tasks.trial import WARNING, synthesize_file
 
-    made = synthesize_file(source, target, spec=spec, generator=generator, parts=parts, join=join, rows=rows, seed=seed)
-    err.print(f"[bold yellow]{WARNING}[/]")
-    out.print(f"{made:,} rows written to {target}", markup=False, soft_wrap=True)
+    made = synthesize_file(
+        source,
+        target,
+        spec=spec,
+        generator=generator,
+        parts=parts,
+        join=join,
+        rows=rows,
+        seed=seed,
+        csv=AsWritten(delimiter, encoding, decimal_point),
+    )
+    err.print(WARNING, style="bold yellow")
+    out.print(f"{made:,} row{'' if made == 1 else 's'} written to {target}", soft_wrap=True)
 
 
 @app.command()
@@ -240,7 +286,9 @@ def explain(
         return
     shown = Table.grid(padding=(0, 2))
     for key, value in said.items():
-        shown.add_row(f"[bold]{key}[/]", value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+        shown.add_row(
+            Text(key, style="bold"), value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        )
     out.print(shown)
 
 
@@ -256,7 +304,8 @@ def verify(
     if as_json:
         _json({"ok": True, "name": manifest.name, "version": manifest.version, "files": len(manifest.files)})
     else:
-        out.print(f"[green]{manifest.name} v{manifest.version}[/]: {len(manifest.files)} files are as published.")
+        as_published = f": {len(manifest.files)} files are as published."
+        out.print(Text.assemble((f"{manifest.name} v{manifest.version}", "green"), as_published))
 
 
 @app.command()
@@ -302,16 +351,49 @@ def main() -> None:
     """Run the command line; a refusal becomes its list of faults and its exit code."""
     sys.excepthook = _refuse_unforeseen
     try:
-        typer.main.get_command(app)(prog_name="parquetry")
+        with _system_errors_told():
+            typer.main.get_command(app)(prog_name="parquetry")
     except ParquetryError as error:
         _refuse(error)
         sys.exit(error.exit_code)
+    except (KeyboardInterrupt, SystemExit) as end:
+        if isinstance(end, SystemExit) and end.code != INTERRUPTED:
+            raise
+        err.print("Interrupted. Nothing is left half-written, and what was finished is kept.")
+        sys.exit(INTERRUPTED)
+
+
+@contextmanager
+def _system_errors_told() -> Iterator[None]:
+    """Within it, what the operating system refuses becomes an error of ours; standard output is written to the end."""
+    try:
+        try:
+            yield
+        finally:
+            _flush()
+    except OSError as error:
+        from tasks.store import refused
+
+        told = refused(error, str(error.filename or "standard output"))
+        if told is None:
+            raise
+        raise told from None
+
+
+def _flush() -> None:
+    """Write standard output to its end now: at the end of the process, nobody would tell what went wrong."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):  # who reads no further has read enough
+            raise
 
 
 def _refuse(error: ParquetryError) -> None:
-    err.print(f"[bold red]{error.title}[/]")
+    err.print(error.title, style="bold red")
     for fault in error.faults:
-        err.print(f"  • {fault}", markup=False, highlight=False, soft_wrap=True)
+        err.print(f"  • {fault}", highlight=False, soft_wrap=True)
 
 
 def _refuse_unforeseen(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

@@ -16,9 +16,10 @@ from models.spec import NAME
 from tasks.kinds import spec_json_schema
 from tasks.profiles import draft_columns
 from tasks.sources import SUFFIXES, Source, catalog, suffix_kind
-from tasks.sources.csv_ import Csv
-from tasks.store import whole_file, write_json
+from tasks.sources.csv_ import AS_USUAL, AsWritten, Csv
+from tasks.store import ensure_writable, whole_file, write_json
 from tasks.templates import render
+from tasks.versions import exposed
 from tasks.yaml_files import yaml_text
 
 COLUMNS_PER_PART = 20
@@ -54,20 +55,21 @@ def write_drafts(
     into: Path,
     k: int,
     replace: bool,
-    delimiter: str | None = None,
-    encoding: str | None = None,
+    csv: AsWritten = AS_USUAL,
 ) -> Drafts:
     """Look at the table that ``said`` names and write spec.yaml and data/schemas/<name>.yaml below ``into``.
 
     Raises SpecError if the source cannot be understood or files would be overwritten.
     """
-    settings = {**source_settings(said, table, into), **_csv_settings(said, delimiter, encoding)}
+    settings = {**source_settings(said, table, into), **csv.settings([Path(said)])}
     name = _checked(name) if name else _slug(table or _stem(Path(said).name))
     spec_path, schema_path = into / "spec.yaml", into / "data" / "schemas" / f"{name}.yaml"
     there = [path for path in (spec_path, schema_path) if path.exists() and not replace]
     if there:
         remedy = "use --force to replace it, or --into another folder"
         raise SpecError([Fault(str(path), "exists already", remedy) for path in there])
+    for path in (spec_path, schema_path):
+        ensure_writable(path)
     source = catalog.build({**settings, **({"path": said} if "path" in settings else {})})
     rows = source.read()
     drafted = draft_columns(rows, k)
@@ -75,19 +77,14 @@ def write_drafts(
     whys = {each.column.name: each.why for each in drafted}
     settings, warnings = _csv_notes(source, settings)
     warnings += [f"{each.column.name}: {each.warning}" for each in drafted if each.warning]
+    if isinstance(source, Csv) and any("a decimal comma" in each.warning for each in drafted):
+        warnings.append("numbers with a decimal comma are read as numbers with --decimal-point ','")
+    warnings += _git_warnings(said) if "path" in settings else []
     _write(schema_path, schema_text(name, schema, whys))
     _write(spec_path, spec_text(name, settings, schema))
     write_json(spec_json_schema(), into / "data" / "schemas" / "spec.schema.json")
     shown = tuple(_shown(column, whys, k) for column in schema.columns)
     return Drafts(spec_path, schema_path, rows.num_rows, shown, tuple(warnings))
-
-
-def _csv_settings(said: str, delimiter: str | None, encoding: str | None) -> dict[str, str]:
-    """How a CSV file is written, as far as it was said. Raises SpecError where there is no CSV file."""
-    given = {key: value for key, value in (("delimiter", delimiter), ("encoding", encoding)) if value is not None}
-    if given and suffix_kind(Path(said)) != "csv":
-        raise SpecError(Fault(f"--{key}", "is for CSV files", "leave it out") for key in given)
-    return {key: "\t" if value == "\\t" else value for key, value in given.items()}
 
 
 def _csv_notes(source: Source, settings: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
@@ -100,6 +97,22 @@ def _csv_notes(source: Source, settings: dict[str, Any]) -> tuple[dict[str, Any]
         counted = ", ".join(f"'{text}' in {n:,} cell{'' if n == 1 else 's'}" for text, n in texts.items())
         warnings.append(f"{name}: read as missing: {counted}; if that is wrong, change null_values in the spec")
     return {**settings, "null_values": list(source.null_values)} if found else settings, warnings
+
+
+def _git_warnings(said: str) -> list[str]:
+    """What to warn of where the source's file may get into a git history, from which nothing goes again."""
+    seen = exposed(Path(said))
+    if seen == "tracked":
+        return [
+            f"{said}: is TRACKED BY GIT, so that every clone holds it; if its rows are private, 'git rm --cached' "
+            "it, add it to .gitignore, and take it out of the history"
+        ]
+    if seen == "untracked":
+        return [
+            f"{said}: lies in a git repository that does NOT IGNORE it and is easily committed: add it to "
+            ".gitignore, or keep it elsewhere"
+        ]
+    return []
 
 
 def _shown(column: Column, whys: dict[str, str], k: int) -> DraftedColumn:

@@ -1,4 +1,4 @@
-"""Where a column or a release came from, told from manifests and lineage events."""
+"""Where a column or a release came from, told from manifests and lineage events; and what a stage made."""
 
 from __future__ import annotations
 
@@ -12,6 +12,58 @@ from models.schema import Column
 from tasks.lineage import read_events
 from tasks.release import latest, read_manifest
 from tasks.spec import Plan, load
+from tasks.store import read_json
+from tasks.synthesis import join_told, read_partition
+
+
+def made(stage: str, plan: Plan) -> list[tuple[str, str]]:
+    """What the finished stage ``stage`` made, and where it lies."""
+    return MADE[stage](plan)
+
+
+def _ingested(plan: Plan) -> list[tuple[str, str]]:
+    intake = read_json(plan.workspace.intake)
+    return [
+        ("Training rows", f"{intake['training_rows']:,} in {plan.workspace.train}"),
+        ("Held-out rows", f"{intake['holdout_rows']:,} in {plan.workspace.holdout}"),
+    ]
+
+
+def _partitioned(plan: Plan) -> list[tuple[str, str]]:
+    parts = read_partition(plan).parts
+    return [*((part.name, ", ".join(part.columns)) for part in parts), ("Partition", str(plan.workspace.partition))]
+
+
+def _trained(plan: Plan) -> list[tuple[str, str]]:
+    names = [part.name for part in read_partition(plan).parts]
+    return [(name, f"{plan.spec.generator_of(name).kind} in {plan.workspace.sampler(name)}") for name in names]
+
+
+def _joined(plan: Plan) -> list[tuple[str, str]]:
+    return [("Synthetic rows", f"{join_told(plan)['rows']:,} in {plan.workspace.synthetic}; not audited yet")]
+
+
+def _audited(plan: Plan) -> list[tuple[str, str]]:
+    said = read_json(plan.workspace.audit / "audit.json")
+    return [("Verdict", f"{said['verdict']} {said['reason']}"), ("Report", str(plan.workspace.audit / "audit.html"))]
+
+
+def _released(plan: Plan) -> list[tuple[str, str]]:
+    newest = latest(plan.workspace, plan.spec.name)
+    assert newest is not None, "the release stage passed"
+    files = {"Synthetic table": "synthetic.parquet", "Report": "audit.html"}
+    version = ("Release", f"{newest.name}@v{newest.version} in {newest.folder}")
+    return [version, *((label, str(newest.folder / file)) for label, file in files.items())]
+
+
+MADE = {
+    "ingest": _ingested,
+    "partition": _partitioned,
+    "train": _trained,
+    "join": _joined,
+    "audit": _audited,
+    "release": _released,
+}
 
 
 def explain(what: str, spec: Path) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from models import generators, joins, measures, partitioners
 from models.catalog import Catalog
+from models.policy import GENERAL, Policy
 from models.spec import Spec
 from tasks import sources
 
@@ -49,10 +50,15 @@ def spec_json_schema() -> dict[str, Any]:
     properties["source"]["anyOf"].pop(0)  # no source can be read by its kind alone
     of_a_part = {key: said for key, said in properties["generator"].items() if key != "description"}
     properties["generators"] = {**properties["generators"], "additionalProperties": of_a_part}
+    policy = Policy.model_json_schema()
+    definitions.update(policy["$defs"])
     properties["audit"] = {
         "type": "object",
         "description": properties["audit"]["description"],
         "additionalProperties": False,
-        "properties": {kind: lifted(measures.catalog.settings_schema(kind)) for kind in measures.catalog.kinds()},
+        "properties": {
+            **{key: policy["properties"][key] for key in GENERAL},
+            **{kind: lifted(measures.catalog.settings_schema(kind)) for kind in measures.catalog.kinds()},
+        },
     }
     return {**schema, "$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Parquetry spec"}

@@ -20,7 +20,7 @@ WEAK, STRONG = 0.3, 1.0
 
 @dataclass(frozen=True)
 class PlannedPart:
-    """``width`` is the number of numbers per row that the generator's encoding takes."""
+    """``width`` is how many numbers the generator makes of a row before it learns."""
 
     name: str
     columns: tuple[str, ...]

@@ -6,19 +6,24 @@ Reports hold no time and no run number, so the same audit makes the same bytes. 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from math import isfinite
+from math import cos, isfinite, pi, sin
 from typing import Any
 
 from models.auditing import Audit
-from models.finding import Finding, Group, Unit, Verdict
+from models.finding import Finding, Group, Unit, Verdict, overall
+from models.ledger import Standing
+from models.paper import PaperColumn
 from models.partition import Partition
+from models.policy import Preset
 from models.portrait import Portrait
+from models.radar import radar
 from models.validation import Validation
-from tasks.templates import render
+from tasks.templates import markdown_cell, render
 
 REPORT_VERSION = 1
+UNKNOWN_HISTORY = "No ledger was kept: how often this table has been audited is not known."
 WIDEST_MAP = 40
 """A map of associations shows so many columns at most, those with the largest differences."""
 
@@ -26,12 +31,29 @@ MEANING = {
     Verdict.PASS: "The rows may be published.",
     Verdict.FAIL: "The rows are withheld.",
     Verdict.INCONCLUSIVE: "The rows are withheld: what was not shown to be safe is not published.",
+    Verdict.INVALID: "The rows are withheld: the audit itself could not be trusted.",
+}
+WORDS = {
+    Verdict.PASS: "Passed",
+    Verdict.FAIL: "Failed",
+    Verdict.INCONCLUSIVE: "Not decided",
+    Verdict.INVALID: "Not valid",
 }
 GROUPS = {
-    Group.PRIVACY: ("Privacy", "Does the table tell more about people whom models learned from than about others?"),
+    Group.SETUP: ("Set-up", "Can the audit itself be trusted: are the held-out rows like the others, and unseen?"),
+    Group.SINGLING_OUT: (
+        "Singling out",
+        "Can somebody pick a real person out of the table, or meet one in it as they are?",
+    ),
+    Group.LINKING: (
+        "Linking",
+        "Can somebody tell that a person they know was in the data, or join what they know to a row?",
+    ),
+    Group.INFERENCE: ("Inference", "Can somebody learn from the table what a person they know keeps to themselves?"),
     Group.FIDELITY: ("Fidelity", "Do the columns, and pairs of columns, look like the real ones?"),
     Group.USEFULNESS: ("Usefulness", "Do conclusions drawn from the table hold for real people?"),
 }
+ATTACKS = (Group.SINGLING_OUT, Group.LINKING, Group.INFERENCE)
 CANNOT_SAY = (
     "It is no proof of safety. It ran the attacks listed above and no others. Someone who knows the generator's "
     "settings, or who can train copies of it, may find more than distances between rows tell. Linking with registers "
@@ -62,6 +84,9 @@ class Report:
     join: Mapping[str, Any] = field(default_factory=dict)
     validation: Validation | None = None
     portrait: Portrait | None = None
+    preset: Preset = Preset.PUBLIC
+    audits: Standing | None = None
+    paper: tuple[PaperColumn, ...] = ()
 
 
 def render_json(report: Report) -> str:
@@ -74,6 +99,8 @@ def render_html(report: Report) -> str:
         "report.html.j2",
         said=_said(report),
         groups=_groups(report.audit),
+        answers=_answers(report.audit),
+        word=WORDS[report.audit.verdict],
         meaning=MEANING[report.audit.verdict],
         cannot_say=CANNOT_SAY,
         sources=_sources(report.audit),
@@ -81,6 +108,7 @@ def render_html(report: Report) -> str:
         say=_say,
         picture=_picture,
         outline=_outline,
+        star=_star,
         percent=_percent,
         plain=_plain,
         sentence=_sentence,
@@ -92,27 +120,30 @@ def render_markdown(report: Report) -> str:
         "report.md.j2",
         said=_said(report),
         groups=_groups(report.audit),
+        answers=_answers(report.audit),
+        word=WORDS[report.audit.verdict],
         meaning=MEANING[report.audit.verdict],
         cannot_say=CANNOT_SAY,
         say=_say,
-        cell=_cell,
+        cell=markdown_cell,
         plain=_plain,
         sentence=_sentence,
     )
 
 
 def summary(said: Mapping[str, Any]) -> list[dict[str, str]]:
-    """The findings of a report's JSON as rows of text, for terminals and run pages."""
+    """The gated findings of a report's JSON as rows of text, for terminals and run pages; the report has all."""
     return [
         {
             "check": finding["title"],
             "synthetic": _say(finding, "shown"),
             "control": _say(finding, "control"),
             "judged [95 %]": _judged(finding),
-            "limit": _say(finding, "limit") if finding["limit"] is not None else "",
-            "verdict": finding["verdict"] or "reported",
+            "limit": _say(finding, "limit"),
+            "verdict": finding["verdict"],
         }
         for finding in said["findings"]
+        if finding["limit"] is not None
     ]
 
 
@@ -123,6 +154,9 @@ def _said(report: Report) -> dict[str, Any]:
         "name": report.name,
         "verdict": str(audit.verdict),
         "reason": audit.reason,
+        "preset": str(report.preset),
+        "audits": report.audits.model_dump() if report.audits else None,
+        "history": report.audits.sentence if report.audits else UNKNOWN_HISTORY,
         "worth": audit.worth,
         "rows": {"training": audit.training_rows, "holdout": audit.holdout_rows, "synthetic": audit.synthetic_rows},
         "columns": audit.columns,
@@ -137,6 +171,11 @@ def _said(report: Report) -> dict[str, Any]:
         "join": {fact: round(value, 3) if isinstance(value, float) else value for fact, value in report.join.items()},
         "validation": report.validation.model_dump(mode="json")["checks"] if report.validation else None,
         "portrait": asdict(report.portrait) if report.portrait else None,
+        "radar": asdict(chart) if (chart := radar(audit.findings)) else None,
+        "paper": [
+            {**asdict(column), "paper": _rounded(column.paper, 3), "corrected": _rounded(column.corrected, 3)}
+            for column in report.paper
+        ],
     }
 
 
@@ -163,7 +202,10 @@ def _published(finding: Finding) -> dict[str, Any]:
         "question": finding.question,
         "unit": str(finding.unit),
         **{name: _rounded(value, finding.unit.decimals) for name, value in figures.items()},
+        "planted": _rounded(finding.planted, finding.unit.decimals),
         "excess": finding.observed is not None,
+        "precondition": finding.precondition,
+        "override": finding.override.model_dump() if finding.override else None,
         "n": finding.n,
         "verdict": None if finding.verdict is None else str(finding.verdict),
         "remark": finding.remark,
@@ -200,12 +242,6 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:].rstrip(".") + "." if text else ""
 
 
-def _cell(text: object) -> str:
-    """Text for a cell of a Markdown table: no markup, no column border, one line."""
-    escaped = str(text).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
-    return escaped.replace("*", "\\*").replace("_", "\\_").replace("`", "\\`").replace("[", "\\[")
-
-
 def _groups(audit: Audit) -> list[dict[str, Any]]:
     """Findings by what they are about; ``first`` marks the first of those that ask the same question."""
     shown = []
@@ -218,6 +254,36 @@ def _groups(audit: Audit) -> list[dict[str, Any]]:
         if findings:
             shown.append({"id": str(group), "title": title, "question": question, "findings": _by_question(findings)})
     return shown
+
+
+def _answers(audit: Audit) -> list[dict[str, str]]:
+    """What an attacker could do, in the three questions of WP216, each with the answer of its gated checks."""
+    return [
+        {"id": str(group), "question": GROUPS[group][1], **_answer(asked)}
+        for group in ATTACKS
+        if (asked := [finding for finding in audit.findings if finding.group is group])
+    ]
+
+
+def _answer(findings: Sequence[Finding]) -> dict[str, str]:
+    gated = [finding for finding in findings if finding.gated]
+    if not gated:
+        return {"verdict": "", "answer": "Reported only: no check of it has a limit."}
+    verdict = overall(gated)
+    blocking = [f.title for f in gated if f.verdict is verdict and not f.override]
+    said = {
+        Verdict.PASS: f"No more than chance allows: {len(gated)} of {len(gated)} checks lie within their limits.",
+        Verdict.FAIL: f"Yes. {len(blocking)} of {len(gated)} checks failed: {_some(blocking)}.",
+        Verdict.INCONCLUSIVE: f"Not shown. {len(blocking)} of {len(gated)} checks stay open: {_some(blocking)}.",
+    }
+    if verdict is Verdict.PASS and any(finding.override for finding in gated):
+        return {"verdict": "pass", "answer": "Accepted by a person's decision, which is told below."}
+    return {"verdict": str(verdict), "answer": said[verdict]}
+
+
+def _some(titles: Sequence[str], most: int = 2) -> str:
+    rest = len(titles) - most
+    return "; ".join(titles[:most]) + (f"; and {rest} more" if rest > 0 else "")
 
 
 def _by_question(findings: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -262,6 +328,26 @@ def _outline(marginal: Mapping[str, Any]) -> dict[str, Any]:
         boxes.append({"x": round(left, 1), "width": round(width, 1), **tops, "bar": bar})
         outline += [f"{left:.1f},{tops['synthetic']}", f"{left + width:.1f},{tops['synthetic']}"]
     return {"boxes": boxes, "outline": " ".join(["0,80", *outline, "240,80"]), "tallest": tallest}
+
+
+def _star(chart: Mapping[str, Any]) -> dict[str, Any]:
+    """A radar chart's geometry in a box of 300 by 220: rings, axes with their labels, and the polygon of the scores."""
+    count, middle, reach = len(chart["axes"]), (150.0, 112.0), 78.0
+    turns = [2 * pi * number / count - pi / 2 for number in range(count)]
+
+    def at(turn: float, share: float) -> tuple[float, float]:
+        return round(middle[0] + reach * share * cos(turn), 1), round(middle[1] + reach * share * sin(turn), 1)
+
+    def polygon(shares: Sequence[float]) -> str:
+        return " ".join("{},{}".format(*at(turn, share)) for turn, share in zip(turns, shares, strict=True))
+
+    labels = [
+        {"name": name, "score": score, "x": at(turn, 1.14)[0], "y": at(turn, 1.14)[1] + 4, "end": at(turn, 1.0)}
+        | {"anchor": "middle" if abs(cos(turn)) < 0.2 else "start" if cos(turn) > 0 else "end"}
+        for name, score, turn in zip(chart["axes"], chart["scores"], turns, strict=True)
+    ]
+    rings = [polygon([share] * count) for share in (0.5, 1.0)]
+    return {"middle": middle, "labels": labels, "rings": rings, "shape": polygon(chart["scores"])}
 
 
 def _maps(portrait: Portrait | None) -> dict[str, Any] | None:

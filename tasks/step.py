@@ -6,7 +6,6 @@ A stage's work is a plain function. The Prefect flow, ``dvc repro`` and ``parque
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import logging
 import traceback
@@ -24,7 +23,7 @@ from tasks.datasets import found, run_of, source
 from tasks.lineage import Dataset, Run, emit
 from tasks.parallel import Each, place_of
 from tasks.spec import Plan, load
-from tasks.store import canonical, read_json, sha256_of, whole_file, write_json
+from tasks.store import canonical, read_json, refused, sha256_of, whole_file, write_json
 from tasks.versions import Unversioned, Versions
 from tasks.workspace import Workspace
 
@@ -142,10 +141,8 @@ class Sealed:
     ) -> None:
         if not isinstance(error, Exception) or isinstance(error, ParquetryError):
             return
-        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-            raise StateError(
-                Fault(self.stage, "the disk is full", "free some space and run again; finished stages are kept")
-            ) from None
+        if isinstance(error, OSError) and (told := refused(error, str(error.filename or self.stage))):
+            raise told from None
         raise InternalError(Fault(self.stage, f"{type(error).__name__} {place_of(error)}", self._kept(error))) from None
 
     def _kept(self, error: Exception) -> str:
@@ -155,8 +152,8 @@ class Sealed:
             with whole_file(path) as beside:
                 beside.touch(0o600)
                 beside.write_text("".join(traceback.format_exception(error)))
-        except OSError as failed:
-            return f"the whole traceback could not be kept ({failed.strerror})"
+        except (OSError, StateError) as failed:
+            return f"the whole traceback could not be kept ({failed})"
         return f"the whole traceback, which may hold values, is in {path}"
 
 

@@ -6,6 +6,7 @@ unpickled: tables are Parquet, states are JSON and safetensors.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -15,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 
 from models.errors import Fault, StateError
@@ -22,6 +24,32 @@ from models.state import State
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+MAKE_ROOM = "free some space and run again; finished stages are kept"
+ASK_FOR_IT = "have the permissions changed, or name another place"
+IN_THE_WAY = "a file stands where a folder should be", "name another place, or move the file away"
+REFUSALS = {
+    errno.EACCES: ("permission denied", ASK_FOR_IT),
+    errno.EPERM: ("permission denied", ASK_FOR_IT),
+    errno.EROFS: ("the disk can only be read", "name another place"),
+    errno.ENOSPC: ("the disk is full", MAKE_ROOM),
+    errno.EDQUOT: ("the quota is used up", MAKE_ROOM),
+    errno.EISDIR: ("is a folder", "name a file"),
+    errno.ENOTDIR: IN_THE_WAY,
+    errno.EEXIST: IN_THE_WAY,
+    errno.ENAMETOOLONG: ("the name is too long", "give it a shorter one"),
+    errno.EIO: ("the disk reports an error", "check the disk"),
+}
+"""What the operating system may refuse through no fault of ours: what to say, and what a person can do."""
+
+
+def refused(error: OSError, where: str, what: str = "") -> StateError | None:
+    """What the operating system refused at ``where``, as an error of ours; None for errors that no person can mend."""
+    if error.errno not in REFUSALS:
+        return None
+    found, remedy = REFUSALS[error.errno]
+    return StateError(Fault(where, f"{what}: {found}" if what else found, remedy))
 
 
 @dataclass(frozen=True)
@@ -34,35 +62,73 @@ class Artifact:
     columns: tuple[str, ...] = ()
 
 
+def ensure_writable(path: Path) -> None:
+    """Raises StateError where no file can be written at ``path``: told before the work, not after it."""
+    with _writing(path):
+        _ensure_replaceable(path)
+        folder = next(place for place in path.absolute().parents if place.exists())
+        try:
+            with TemporaryFile(dir=folder):
+                return
+        except FileNotFoundError:
+            raise StateError(Fault(str(path), f"no file can be made in '{folder}'", "name another place")) from None
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Within it, what the operating system refuses becomes a StateError about ``path``."""
+    try:
+        yield
+    except OSError as error:
+        told = refused(error, str(path), "cannot be written")
+        if told is None:
+            raise
+        raise told from None
+
+
+def _ensure_replaceable(path: Path) -> None:
+    """What is renamed to the place of a device would take the place of the device."""
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "")
+    if path.exists() and not path.is_file():
+        raise StateError(Fault(str(path), "cannot be written: is a device or a pipe", "name a file"))
+
+
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """A temporary path in the same folder that becomes ``path`` when all went well, and is removed when not."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """A temporary path in the same folder that becomes ``path`` when all went well, and is removed when not.
+
+    Raises StateError where the operating system refuses to write there.
+    """
     beside = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.part")
-    try:
-        yield beside
-        with open(beside, "rb") as written:
-            os.fsync(written.fileno())
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
+    with _writing(path):
+        _ensure_replaceable(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            yield beside
+            with open(beside, "rb") as written:
+                os.fsync(written.fileno())
+            os.replace(beside, path)
+        finally:
+            beside.unlink(missing_ok=True)
 
 
 @contextmanager
 def whole_folder(path: Path, *, replace: bool) -> Iterator[Path]:
     """The same for a folder. Without ``replace`` a folder that exists is an error: nothing published is overwritten."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.part")
-    beside.mkdir()
-    try:
-        yield beside
-        if path.exists():
-            if not replace:
-                raise StateError(Fault(str(path), "exists already", "published versions are never overwritten"))
-            shutil.rmtree(path)
-        os.rename(beside, path)
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
+    with _writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        beside.mkdir()
+        try:
+            yield beside
+            if path.exists():
+                if not replace:
+                    raise StateError(Fault(str(path), "exists already", "published versions are never overwritten"))
+                shutil.rmtree(path)
+            os.rename(beside, path)
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
 
 
 def sweep(folder: Path) -> None:
@@ -107,6 +173,8 @@ def read_table(path: Path) -> pa.Table:
 
     if not path.is_file():
         raise StateError(Fault(str(path), "no such file", "run the stage that makes it"))
+    with open(path, "rb"):  # what may not be read is not cut short
+        pass
     try:
         return pq.read_table(path)
     except (pa.ArrowInvalid, OSError):

@@ -79,7 +79,8 @@ def train(job: Job) -> None:
     waiting = [part for part in parts if not _trained(plan, part)]
     if len(waiting) < len(parts):
         log.info("%d of %d parts were trained before", len(parts) - len(waiting), len(parts))
-    job.each(fit, [PartWork(plan.path, part.name) for part in waiting], [part.name for part in waiting], "trained")
+    work, names = [PartWork(plan.path, part.name) for part in waiting], [part.name for part in waiting]
+    job.each(fit, work, names, "trained", plan.spec.limits.part_seconds)
 
 
 def fit(work: PartWork) -> None:
@@ -166,7 +167,7 @@ def _draws(job: Job, found: Partition, pools: Path) -> Draw:
 
     def draw_all(round: int, n: int) -> list[Table]:
         work = [DrawWork(plan.path, part.name, round, n, pools / f"{part.name}-{round}.npy") for part in found.parts]
-        files = job.each(draw, work, [part.name for part in found.parts])
+        files = job.each(draw, work, [part.name for part in found.parts], seconds=plan.spec.limits.part_seconds)
         tables = [
             Table(subset(plan.schema.modelled, part.columns), np.load(file, allow_pickle=False))
             for part, file in zip(found.parts, files, strict=True)

@@ -65,8 +65,11 @@ def read_yaml(path: Path, remedy: str) -> dict[str, Any]:
     """The mapping in a YAML file. Raises SpecError, with line and column where it cannot be read."""
     try:
         said = yaml.load(path.read_bytes(), Loader=_Loader)
+    except FileNotFoundError:
+        raise SpecError(Fault(str(path), "no such file or directory", remedy)) from None
     except OSError as error:
-        raise SpecError(Fault(str(path), (error.strerror or "cannot be read").lower(), remedy)) from None
+        found = (error.strerror or "cannot be read").lower()
+        raise SpecError(Fault(str(path), found, "check the path and its permissions")) from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f"line {mark.line + 1}, column {mark.column + 1}" if mark else "somewhere"

@@ -50,7 +50,9 @@ SPEC = {
     "generator": "marginal",
     "join": "shuffled",
     "audit": {
+        "preset": "internal",
         "membership": {"closer": 0.8, "attack": 0.8},
+        "preconditions": {"closer": 0.8, "apart": 0.8},
         "copies": {"whole": {"exact": 0.01, "near": 0.2}, "parts": {"exact": None, "near": None}},
     },
 }

@@ -92,9 +92,11 @@ def test_the_readme_lists_the_kinds_that_there_are():
 
 
 def test_the_readme_lists_the_exit_codes_that_there_are():
+    from flows.cli import INTERRUPTED
     from models.errors import KINDS
 
-    assert table_after("## Exit codes") == ["0", "1", "2", *(str(kind.exit_code) for kind in KINDS)]
+    codes = [0, 1, 2, *(kind.exit_code for kind in KINDS), INTERRUPTED]
+    assert table_after("## Exit codes") == list(map(str, codes))
 
 
 def test_the_readme_lists_the_commands_that_there_are():

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from models.catalog import Catalog
 from models.errors import Fault, SpecError
@@ -58,8 +59,11 @@ def suffix_kind(path: Path) -> str | None:
 catalog: Catalog[Source] = Catalog("tasks.sources", Source)
 
 
-def file_source(path: Path) -> Source:
-    """The source that a file on its own is. Raises SpecError for a name that tells no kind of file."""
+def file_source(path: Path, csv: Mapping[str, Any] | None = None) -> Source:
+    """The source that a file on its own is, with the settings ``csv`` where it is a CSV file.
+
+    Raises SpecError for a name that tells no kind of file.
+    """
     kind = suffix_kind(path)
     if kind not in ("csv", "parquet"):
         raise SpecError(
@@ -67,4 +71,5 @@ def file_source(path: Path) -> Source:
                 str(path), "is no CSV or Parquet file by its name", "name a file that ends in .csv, .csv.gz or .parquet"
             )
         )
-    return catalog.build({"kind": kind, "path": str(path)})
+    written = csv if csv and kind == "csv" else {}
+    return catalog.build({"kind": kind, "path": str(path), **written})

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import codecs
+from collections import Counter
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import Field, field_validator
 
-from models.errors import Fault, SourceError
+from models.errors import Fault, SourceError, SpecError
 from tasks.files import content_version, matching, opened, under
-from tasks.sources import Source, Version
+from tasks.sources import Source, Version, suffix_kind
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -82,8 +86,8 @@ class Csv(Source):
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        as_written = self.model_copy(update={"null_values": ("",)})
-        table = pa.concat_tables([as_written._texts(file) for file in matching(self.path, "*.csv")])
+        as_it_is = self.model_copy(update={"null_values": ("",)})
+        table = pa.concat_tables([as_it_is._texts(file) for file in matching(self.path, "*.csv")])
         found: dict[str, dict[str, int]] = {}
         for name, cells in zip(table.column_names, table.columns, strict=True):
             for text in filter(None, self.null_values):
@@ -94,7 +98,7 @@ class Csv(Source):
     def unnamed(self) -> list[str]:
         """The columns that are called after their place, since the header has no name for them."""
         names = self._header(matching(self.path, "*.csv")[0])
-        return [f"unnamed_{place}" for place, name in enumerate(names, start=1) if not name]
+        return [called for name, called in zip(names, _all_named(names), strict=True) if not name]
 
     def _texts(self, file: Path) -> pa.Table:
         """All cells of one file as text; missing ones as null."""
@@ -102,25 +106,26 @@ class Csv(Source):
         import pyarrow.csv as csv
 
         names = self._header(file)
-        ragged: list[int] = []
         try:
             with opened(file) as stream:
-                table = csv.read_csv(stream, **self._options(names, ragged))
+                table = csv.read_csv(stream, **self._options(names))
         except (pa.ArrowInvalid, UnicodeError, OSError):
-            raise SourceError(self._unreadable(file)) from None
-        if ragged:
-            raise SourceError(_ragged_fault(file, ragged, len(names)))
+            raise SourceError(self._unreadable(file, names)) from None
         if _swallowed(table, file):
             fault = Fault(file.name, f"a quote that opens in row {table.num_rows + 1:,} is never closed", "close it")
             raise SourceError(fault)
-        return table.rename_columns([name or f"unnamed_{place}" for place, name in enumerate(names, start=1)])
+        return table.rename_columns(_all_named(names))
 
     def _header(self, file: Path) -> list[str]:
-        """The names in the first row; one that occurs twice is refused, and a single one that holds a delimiter."""
+        """The names in the first row. Refused: one that occurs twice, two that are missing, a single one that holds a
+        delimiter.
+        """
         import pyarrow as pa
         import pyarrow.csv as csv
 
         try:
+            with opened(file) as stream:
+                codecs.getincrementaldecoder(self.encoding)().decode(stream.read(CHUNK))
             with opened(file) as stream, csv.open_csv(stream, **self._options([], [])) as beginning:
                 names = list(beginning.schema.names)
         except (pa.ArrowInvalid, UnicodeError, OSError):
@@ -128,27 +133,30 @@ class Csv(Source):
         if len(names) == 1 and (likely := _likelier_delimiter(names[0], self.delimiter)):
             remedy = "use --delimiter, or set 'delimiter' in the source"
             raise SourceError(Fault(file.name, f"the delimiter seems to be {likely!r}, not {self.delimiter!r}", remedy))
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            raise SourceError(
-                Fault(file.name, f"{names.count(name)} columns are called '{name}'", "rename all but one")
-                for name in twice
-            )
+        faults = list(_header_faults(file, names))
+        if faults:
+            raise SourceError(faults)
         return names
 
-    def _options(self, names: list[str], ragged: list[int]) -> dict[str, Any]:
-        """Everything as text, one thread (so that rows have numbers); the numbers of ragged rows go into ``ragged``."""
+    def _options(self, names: list[str], ragged: list[int] | None = None) -> dict[str, Any]:
+        """Everything as text, one thread (so that rows have numbers). Ragged rows are refused, or their numbers go into
+        ``ragged``, which is for text that can be decoded: of other text Arrow would print an error of its own.
+        """
         import pyarrow as pa
         import pyarrow.csv as csv
 
+        numbers = [] if ragged is None else ragged
+
         def skip(row: csv.InvalidRow) -> str:
-            ragged.append(row.number or 0)
+            numbers.append(row.number or 0)
             return "skip"
 
         return {
             "read_options": csv.ReadOptions(use_threads=False, encoding=self.encoding),
             "parse_options": csv.ParseOptions(
-                delimiter=self.delimiter, newlines_in_values=True, invalid_row_handler=skip
+                delimiter=self.delimiter,
+                newlines_in_values=True,
+                invalid_row_handler=None if ragged is None else skip,
             ),
             "convert_options": csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.string()),
@@ -157,7 +165,20 @@ class Csv(Source):
             ),
         }
 
-    def _unreadable(self, file: Path) -> Fault:
+    def _ragged_rows(self, file: Path, names: list[str]) -> list[int]:
+        import pyarrow as pa
+        import pyarrow.csv as csv
+
+        ragged: list[int] = []
+        with opened(file) as stream, suppress(pa.ArrowInvalid):
+            csv.read_csv(stream, **self._options(names, ragged))
+        return ragged
+
+    def _likelier_encodings(self, file: Path) -> str:
+        with opened(file) as stream:
+            return "utf16" if stream.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "latin-1 or cp1252"
+
+    def _unreadable(self, file: Path, names: list[str] | None = None) -> Fault:
         """Why Arrow could not read the file, found out anew: its own message would quote cells."""
         try:
             with opened(file) as stream:
@@ -171,13 +192,50 @@ class Csv(Source):
             return Fault(
                 file.name,
                 f"byte {position:,} is not {self.encoding}",
-                "set 'encoding', for example to latin-1 or cp1252",
+                f"use --encoding, or set 'encoding' in the source, for example to {self._likelier_encodings(file)}",
             )
+        ragged = self._ragged_rows(file, names) if names else []
+        if names and ragged:
+            return _ragged_fault(file, ragged, len(names))
         return Fault(
             file.name,
             "cannot be read as rows of text",
             f"check the quotes, and that '{self.delimiter}' parts the columns",
         )
+
+
+@dataclass(frozen=True)
+class AsWritten:
+    """How CSV files are written, as far as a command says it; ``\\t`` is a tab."""
+
+    delimiter: str | None = None
+    encoding: str | None = None
+    decimal_point: str | None = None
+
+    def settings(self, files: Iterable[Path]) -> dict[str, str]:
+        """The settings of the CSV files among ``files``. Raises SpecError where something is said and none is one."""
+        given = {key: said for key, said in asdict(self).items() if said is not None}
+        if given and "csv" not in map(suffix_kind, files):
+            raise SpecError(Fault(f"--{key.replace('_', '-')}", "is for CSV files", "leave it out") for key in given)
+        return {key: "\t" if said == "\\t" else said for key, said in given.items()}
+
+
+AS_USUAL = AsWritten()
+
+
+def _all_named(names: list[str]) -> list[str]:
+    return [name or f"unnamed_{place}" for place, name in enumerate(names, start=1)]
+
+
+def _header_faults(file: Path, names: list[str]) -> Iterable[Fault]:
+    nameless = [place for place, name in enumerate(names, start=1) if not name]
+    if len(nameless) > 1:
+        places = ", ".join(map(str, nameless[:SHOWN])) + (", ..." if len(nameless) > SHOWN else "")
+        found = f"the header has no name for {len(nameless)} of {len(names)} columns: column {places}"
+        yield Fault(file.name, found, "name them in its first row, or remove the columns if they are empty")
+    for name, times in sorted(Counter(_all_named(names)).items()):
+        if times > 1:
+            yield Fault(file.name, f"{times} columns are called '{name}'", "rename all but one")
 
 
 def _likelier_delimiter(header: str, delimiter: str) -> str | None:

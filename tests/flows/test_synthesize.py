@@ -41,6 +41,20 @@ def test_a_part_that_fails_is_named_and_the_next_run_trains_it_alone(served, ser
     assert "trained habits (1 of 1)" in again.stderr
 
 
+def test_a_part_that_takes_too_long_is_a_failed_task_run_and_the_other_one_is_done(served, server, tmp_path):
+    slow = {"kind": "slow", "seconds": 600}
+    spec = write_workspace(
+        tmp_path / "workspace", name="late", generators={"habits": slow}, limits={"part_seconds": 10}
+    )
+    done = served.with_kinds_for_tests()("run", spec)
+    assert done.returncode == 6
+    assert "habits: took longer than 10 s and was ended (raise limits.part_seconds" in done.stderr
+    tasks = {task["name"]: task for run in server.flow_runs("late") for task in server.task_runs(run)}
+    states = {name: tasks[name]["state_name"] for name in ("fit money", "fit habits", "train")}
+    assert states == {"fit money": "Completed", "fit habits": "Failed", "train": "Failed"}
+    assert "took longer than 10 s" in server.pipelines("late")[0]["state"]["message"]
+
+
 def test_an_error_of_another_make_reaches_neither_the_screen_nor_the_server(served, server, tmp_path):
     """Its whole traceback is where only the owner of the workspace looks."""
     spec = write_workspace(tmp_path / "workspace", name="stumbling")

@@ -1,6 +1,7 @@
 """What ``init`` writes can be loaded as it is, whatever the table, and tells nobody's value."""
 
 import datetime as dt
+import subprocess
 from decimal import Decimal
 from pathlib import Path
 
@@ -14,10 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.column_trace import treatment
-from models.errors import ContractError, SourceError, SpecError
+from models.errors import ContractError, SourceError, SpecError, StateError
 from models.schema import Column, Schema
+from tasks.codec import encode
 from tasks.drafting import schema_text, source_settings, spec_text, write_drafts
 from tasks.profiles import draft
+from tasks.sources.csv_ import AsWritten
 from tasks.spec import load
 from tasks.yaml_files import read_yaml, yaml_text
 
@@ -81,6 +84,28 @@ def test_every_dtype_is_drafted_so_that_it_loads_as_it_was_drafted(tmp_path, dty
     assert plan.schema == draft(read, 10)[0]
     assert plan.schema[dtype].dtype == str(read[dtype].type)
     assert read.num_rows == ROWS
+
+
+def test_frequent_dates_and_times_are_written_so_that_a_person_can_read_them_and_mean_the_same_when_read(tmp_path):
+    often, places = dt.datetime(2020, 1, 31, 22), range(60)
+    moments = [often if place < 20 else dt.datetime(2020, 1, 1 + place % 30, place % 24) for place in places]
+    table = pa.table({
+        "day": [moment.date() for moment in moments],
+        "at": pa.array(moments, pa.timestamp("s")),
+        "there": pa.array([moment.replace(tzinfo=dt.UTC) for moment in moments], pa.timestamp("us", "Europe/Berlin")),
+        "clock": [moment.time() for moment in moments],
+        "took": pa.array([5_400 if place < 20 else 60 * place for place in places], pa.duration("s")),
+    })  # fmt: skip
+    drafts = drafted(write(tmp_path, table), tmp_path)
+    said = {column["name"]: column["peaks"] for column in read_yaml(drafts.schema, "")["columns"]}
+    there = table["there"][0].as_py().replace(tzinfo=None).isoformat(timespec="minutes")
+    assert said == {"day": ["2020-01-31"], "at": ["2020-01-31T22:00"], "there": [there],
+                    "clock": ["22:00"], "took": [5400.0]}  # fmt: skip
+    plan = load(drafts.spec)
+    rows = plan.source.read()
+    assert plan.schema == draft(rows, 10)[0]
+    for column in plan.schema.columns:
+        assert encode(rows, plan.schema)[column.name][0] == column.peak_numbers[0]
 
 
 @pytest.mark.parametrize("rows", [1, 2, 20])
@@ -279,7 +304,7 @@ def test_what_must_not_be_overlooked_in_a_csv_is_warned_of_and_spelled_out(tmp_p
     (tmp_path / "t.csv").write_text("\n".join(["age;note;", *lines, ""]))
     with pytest.raises(SourceError, match="the delimiter seems to be ';'"):
         drafted(str(tmp_path / "t.csv"), tmp_path)
-    drafts = drafted(str(tmp_path / "t.csv"), tmp_path, delimiter=";", encoding="latin-1")
+    drafts = drafted(str(tmp_path / "t.csv"), tmp_path, csv=AsWritten(";", "latin-1"))
     said = "\n".join(drafts.warnings)
     assert "unnamed_3: the header has no name for this column" in said
     assert "note: read as missing: 'NA' in 2 cells" in said
@@ -287,6 +312,15 @@ def test_what_must_not_be_overlooked_in_a_csv_is_warned_of_and_spelled_out(tmp_p
     source = read_yaml(drafts.spec, "")["source"]
     assert (source["delimiter"], source["encoding"]) == (";", "latin-1")
     assert {"", "NA", "#N/A"} <= set(source["null_values"])
+
+
+def test_numbers_with_a_decimal_comma_are_read_as_numbers_where_that_is_said(tmp_path):
+    (tmp_path / "t.csv").write_text("age;dose\n" + "".join(f"{20 + row};{row % 37},{row % 10}\n" for row in range(60)))
+    drafts = drafted(str(tmp_path / "t.csv"), tmp_path, csv=AsWritten(";"))
+    assert "numbers with a decimal comma are read as numbers with --decimal-point ','" in drafts.warnings
+    drafts = drafted(str(tmp_path / "t.csv"), tmp_path, replace=True, csv=AsWritten(";", decimal_point=","))
+    assert drafts.warnings == ()
+    assert load(drafts.spec).schema["dose"].kind == "continuous"
 
 
 def test_a_csv_without_anything_odd_has_no_warning_and_a_short_source(tmp_path):
@@ -299,10 +333,37 @@ def test_a_csv_without_anything_odd_has_no_warning_and_a_short_source(tmp_path):
 
 def test_a_tab_can_be_said(tmp_path):
     (tmp_path / "t.csv").write_text("age\tward\n" + "".join(f"{20 + row % 7}\t{'ab'[row % 2]}\n" for row in range(400)))
-    drafts = drafted(str(tmp_path / "t.csv"), tmp_path, delimiter="\\t")
+    drafts = drafted(str(tmp_path / "t.csv"), tmp_path, csv=AsWritten("\\t"))
     assert load(drafts.spec).source.read().column_names == ["age", "ward"]
+
+
+@pytest.mark.parametrize("name", ["table.parquet", "*.parquet", "."])
+def test_a_source_that_git_would_take_along_is_warned_of(tmp_path, name):
+    (tmp_path / "in").mkdir()
+    write(tmp_path / "in", pa.table({"age": RNG.integers(18, 90, ROWS)}))
+    said = str(tmp_path / "in" / name)
+
+    def warnings():
+        return "".join(drafted(said, tmp_path / "into", replace=True).warnings)
+
+    assert "git" not in warnings()
+    git = ["git", "-C", str(tmp_path)]
+    subprocess.run([*git, "init", "-q"], check=True)
+    assert "lies in a git repository that does NOT IGNORE it" in warnings()
+    assert "add it to .gitignore" in warnings()
+    subprocess.run([*git, "add", "in"], check=True)
+    assert "is TRACKED BY GIT" in warnings()
+    subprocess.run([*git, "rm", "-rq", "--cached", "in"], check=True)
+    (tmp_path / ".gitignore").write_text("/in/\n")
+    assert "git" not in warnings()
+
+
+def test_a_place_that_takes_no_files_is_told_before_the_source_is_read(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StateError, match=r"spec\.yaml: cannot be written: a file stands where a folder should be"):
+        drafted(str(tmp_path / "none.csv"), tmp_path / "file")
 
 
 def test_how_a_csv_is_written_is_not_said_of_other_files(tmp_path):
     with pytest.raises(SpecError, match="--delimiter: is for CSV files"):
-        drafted(write(tmp_path, pa.table({"age": [1]})), tmp_path, delimiter=";")
+        drafted(write(tmp_path, pa.table({"age": [1]})), tmp_path, csv=AsWritten(";"))

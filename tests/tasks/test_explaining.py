@@ -1,13 +1,15 @@
 """Columns and releases say where they came from, from manifests and lineage events alone."""
 
 import shutil
+from pathlib import Path
 
 import pytest
 from small_world import SCHEMA, write_workspace
 
 from models.errors import SpecError, TamperedError
-from tasks.explaining import explain
+from tasks.explaining import explain, made
 from tasks.spec import load
+from tasks.stages import STAGES
 from tasks.yaml_files import yaml_text
 
 
@@ -59,6 +61,25 @@ def test_a_release_that_was_handed_on_tells_all_but_its_run(finished, tmp_path):
     said = explain(str(tmp_path / "handed" / "on"), tmp_path / "no spec needed")
     assert said["release"] == "people@v1"
     assert not {"run", "published"} & set(said)
+
+
+def test_every_stage_tells_what_it_made_and_where_it_lies(finished):
+    said = {stage.name: made(stage.name, finished) for stage in STAGES}
+    workspace = finished.workspace
+    assert said["ingest"] == [
+        ("Training rows", f"420 in {workspace.train}"), ("Held-out rows", f"180 in {workspace.holdout}"),
+    ]  # fmt: skip
+    assert said["partition"][0] == ("money", "age, income")
+    assert said["train"][1] == ("habits", f"marginal in {workspace.sampler('habits')}")
+    assert said["join"] == [("Synthetic rows", f"420 in {workspace.synthetic}; not audited yet")]
+    assert said["audit"][0][1].startswith("pass All ")
+    folder = workspace.released / "people" / "v1"
+    assert said["release"] == [
+        ("Release", f"people@v1 in {folder}"), ("Synthetic table", str(folder / "synthetic.parquet")),
+        ("Report", str(folder / "audit.html")),
+    ]  # fmt: skip
+    for _, told in said["release"] + said["audit"][1:] + said["partition"][2:]:
+        assert Path(told.rpartition(" ")[2]).exists()
 
 
 def test_what_is_neither_is_refused_with_the_nearest_name(finished, tmp_path):

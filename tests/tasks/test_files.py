@@ -25,6 +25,15 @@ def test_a_folder_gives_its_files_in_order_and_nothing_else(tmp_path):
     assert [file.name for file in matching(str(tmp_path), "*.csv")] == ["a.csv", "b.csv"]
 
 
+def test_files_that_cannot_be_read_are_named_all_at_once(tmp_path):
+    for name in ("one.csv", "two.csv"):
+        (tmp_path / name).symlink_to("/proc/self/mem")
+    with pytest.raises(SourceError, match=r"one\.csv: input/output error .* two\.csv: input/output error"):
+        matching(str(tmp_path), "*.csv")
+    with pytest.raises(SourceError, match="file name too long"):
+        matching("x" * 300, "*.csv")
+
+
 def test_a_file_that_vanishes_is_told(tmp_path):
     with pytest.raises(SourceError, match=r"x\.csv: no such file or directory"):
         content_version("csv", [tmp_path / "x.csv"])

@@ -91,5 +91,5 @@ def test_every_setting_of_every_kind_is_known_to_the_editor(validator):
             needed = {"parts": {"all": ["age"]}} if kind == "given" else {}
             settings = catalog.build({"kind": kind, **needed}).model_dump(mode="json")
             assert not list(validator.iter_errors({**SPEC, section: settings})), kind
-    audit = {kind: measure.model_dump(mode="json") for kind, measure in parse_spec(SPEC).audit.items()}
+    audit = {kind: measure.model_dump(mode="json") for kind, measure in parse_spec(SPEC).audit.measures.items()}
     assert not list(validator.iter_errors({**SPEC, "audit": audit}))

@@ -2,17 +2,21 @@
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 from crowd import COLUMNS, TWO_PARTS, cells, crowd, evidence, shuffled
 
-from models.auditing import Audit, audit, every_measure
+from models.auditing import Audit, audit
 from models.evidence import Evidence
-from models.finding import Finding, Interval
+from models.finding import Finding, Interval, Override
+from models.ledger import Standing
 from models.measures.marginals import Marginals
+from models.paper import PaperColumn
 from models.partition import Part, Partition
+from models.policy import Policy
 from models.portrait import portrait
 from models.randomness import Seed
 from models.schema import Column
@@ -31,7 +35,7 @@ CHECKS = Validation(
 
 def report(synthetic=FRESH, name="people", **more):
     case = evidence(synthetic, train=TRAIN, holdout=HOLDOUT, partition=TWO_PARTS)
-    found = audit(case, every_measure(), Seed.of(1), training=digest(TRAIN))
+    found = audit(case, Policy.of({}), Seed.of(1), training=digest(TRAIN))
     return Report(
         name,
         found,
@@ -116,7 +120,7 @@ def test_json_has_a_version_the_verdict_and_rounded_figures(failed):
 
 def test_an_endless_interval_is_null_in_json_and_absent_in_html():
     wide = Interval(low=float("-inf"), high=float("inf"))
-    endless = Finding(measure="m", name="N", question="?", estimate=0.5, n=1, limit=1, interval=wide)
+    endless = Finding(measure="m", name="N", question="?", group="linking", estimate=0.5, n=1, limit=1, interval=wide)
     only = Audit(findings=(endless,), training_rows=1, holdout_rows=1, synthetic_rows=1, columns=1)
     told = Report("n", only, TWO_PARTS)
     assert json.loads(render_json(told))["findings"][0]["high"] is None
@@ -125,12 +129,58 @@ def test_an_endless_interval_is_null_in_json_and_absent_in_html():
 
 
 def test_the_summary_is_text_with_the_verdict_last(failed):
-    first = summary(json.loads(render_json(failed)))[0]
-    assert first["check"] == "Exact copies"
+    first = next(row for row in summary(json.loads(render_json(failed))) if row["check"] == "Exact copies")
     assert first["synthetic"] == "100.00 %"
     assert first["judged [95 %]"].startswith("100.00 % [")
     assert list(first)[-1] == "verdict"
     assert first["verdict"] == "fail"
+
+
+def test_the_summary_holds_what_decides_and_the_report_everything(passed):
+    said = json.loads(render_json(passed))
+    gated = {finding["title"] for finding in said["findings"] if finding["limit"] is not None}
+    assert {row["check"] for row in summary(said)} == gated < {finding["title"] for finding in said["findings"]}
+
+
+@pytest.mark.parametrize("render", [render_html, render_markdown])
+def test_what_an_attacker_could_do_is_answered_first(passed, failed, render):
+    told = render(failed)
+    for question in ("Can somebody pick a real person", "Can somebody tell that a person", "Can somebody learn"):
+        assert told.index(question) < told.index("Exact copies</b>" if render is render_html else "| Exact copies")
+    assert "Yes. " in told
+    assert "Yes. " not in render(passed)
+
+
+@pytest.mark.parametrize("render", [render_html, render_markdown])
+def test_how_often_the_data_set_was_audited_is_told(passed, render):
+    assert "how often this table has been audited is not known" in render(passed)
+    told = render(replace(passed, audits=Standing(number=3, of_this_table=2, withheld=1, seeds=2)))
+    assert "2 audits of this data set came before this one" in told
+
+
+@pytest.mark.parametrize("render", [render_html, render_markdown])
+def test_who_overrode_a_check_and_why_is_told(failed, render):
+    decided = Override(check="Exact copies", by="The data board", reason="the rows are public already")
+    findings = [
+        finding.model_copy(update={"override": decided} if finding.name == "Exact copies" else {})
+        for finding in failed.audit.findings
+    ]
+    told = render(replace(failed, audit=failed.audit.model_copy(update={"findings": tuple(findings)})))
+    assert re.search("verridden by The data board.*the rows are public already", told)
+
+
+def test_the_picture_has_an_axis_for_each_score(passed):
+    said = json.loads(render_json(passed))
+    assert len(said["radar"]["axes"]) == len(said["radar"]["scores"]) >= 3
+    drawn = render_html(passed).split('class="radar"')[1].split("</svg>")[0]
+    assert drawn.count("<text ") == len(said["radar"]["axes"])
+
+
+def test_published_columns_stand_beside_corrected_ones(passed):
+    column = PaperColumn("median_DCR", 1.0, 0.0, "blind to a copy in the same order", "1")
+    told = render_html(replace(passed, paper=(column,)))
+    assert "blind to a copy in the same order" in told
+    assert "SynthEval" not in render_html(passed)
 
 
 def test_names_are_escaped_wherever_they_are_shown():
@@ -140,7 +190,7 @@ def test_names_are_escaped_wherever_they_are_shown():
     parts = (Part(name="<i>", columns=(bad,)), Part(name="b", columns=tuple(column.name for column in columns[1:])))
     part = Partition(parts=parts, reason="<u>")
     case = Evidence(*tables, partition=part)
-    found = audit(case, every_measure(), Seed.of(1), training=digest(tables[0]))
+    found = audit(case, Policy.of({}), Seed.of(1), training=digest(tables[0]))
     told = Report("<s>", found, part, {"<i>": "<k>"}, {"<f>": "<v>"}, None, portrait(case, 10))
     page = render_html(told)
     for name in ("<b>|", "<i>", "<u>", "<s>", "<k>", "<f>", "<v>"):
@@ -155,7 +205,7 @@ def test_no_training_value_is_told():
     canary[0, 1] = 137_137.13
     train = cells(TRAIN, canary)
     case = evidence(FRESH, train=train, holdout=HOLDOUT, partition=TWO_PARTS)
-    found = audit(case, every_measure(), Seed.of(1), training=digest(train))
+    found = audit(case, Policy.of({}), Seed.of(1), training=digest(train))
     told = Report("people", found, TWO_PARTS, portrait=portrait(case, 10))
     for render in (render_html, render_json, render_markdown):
         assert not re.search(r"137[,_]?137", render(told))
@@ -180,7 +230,7 @@ def test_contract_checks_that_failed_are_named(passed):
 def test_a_report_may_hold_an_audit_alone():
     ages = [table.select(["age"]) for table in (TRAIN, HOLDOUT.take(slice(0, 0)), FRESH)]
     case = Evidence(*ages, partition=Partition(parts=(Part(name="all", columns=("age",)),), reason="one column"))
-    found = audit(case, {"marginals": Marginals()}, Seed.of(1), training=digest(ages[0]))
+    found = audit(case, Policy(measures={"marginals": Marginals()}), Seed.of(1), training=digest(ages[0]))
     told = Report("one", found, case.partition, portrait=portrait(case, 10))
     page = render_html(told)
     assert "Pairs of columns" not in page
@@ -193,7 +243,7 @@ def test_maps_of_wide_tables_show_the_columns_that_differ_most():
     tables = [Table(wide, np.random.default_rng(s).integers(0, 10, (60, len(wide))).astype(float)) for s in range(3)]
     one = Partition(parts=(Part(name="all", columns=tuple(c.name for c in wide)),), reason="")
     case = Evidence(*tables, partition=one)
-    found = audit(case, {"marginals": Marginals()}, Seed.of(1), training=digest(tables[0]))
+    found = audit(case, Policy(measures={"marginals": Marginals()}), Seed.of(1), training=digest(tables[0]))
     page = render_html(Report("wide", found, one, portrait=portrait(case, 10)))
     assert f"{WIDEST_MAP} of {WIDEST_MAP + 20} columns" in page.replace("\n", " ")
     assert len(page) < 2_000_000

@@ -56,7 +56,11 @@ def test_no_two_stages_write_the_same_place():
 
 def test_every_section_that_shapes_a_release_is_depended_on_by_some_stage():
     depended_on = {section for stage in STAGES for section in stage.sections}
-    assert {field.alias or name for name, field in Spec.model_fields.items()} - depended_on == {"schedule", "trigger"}
+    assert {field.alias or name for name, field in Spec.model_fields.items()} - depended_on == {
+        "limits",
+        "schedule",
+        "trigger",
+    }
 
 
 CHANGES = {

@@ -120,6 +120,21 @@ def test_a_full_disk_is_told_as_such(tmp_path):
         raise OSError(errno.ENOSPC, "No space left on device")
 
 
+def test_what_the_operating_system_refuses_is_told_with_the_file(tmp_path):
+    (tmp_path / "data").write_text("")
+    with pytest.raises(StateError, match="data: a file stands where a folder should be"), Sealed("train", tmp_path):
+        (tmp_path / "data").mkdir(exist_ok=True)
+
+
+def test_a_traceback_that_cannot_be_kept_is_told_as_such(tmp_path):
+    (tmp_path / "secret").write_text("")
+    with (
+        pytest.raises(InternalError, match="the whole traceback could not be kept"),
+        Sealed("train", tmp_path / "secret"),
+    ):
+        raise KeyError("CANARY-7431")
+
+
 def test_digests_are_stable(finished):
     assert code_digest() == code_digest()
     assert schema_digest(finished) == schema_digest(load(finished.path))

@@ -1,5 +1,9 @@
 """A file that exists is whole; what was half written leaves nothing behind."""
 
+import errno
+import os
+from pathlib import Path
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -8,6 +12,7 @@ from models.errors import StateError
 from models.state import State
 from tasks.store import (
     canonical,
+    ensure_writable,
     read_json,
     read_state,
     read_table,
@@ -111,6 +116,63 @@ def test_a_published_folder_is_never_overwritten(tmp_path):
         (beside / "f").write_text("second")
     assert (tmp_path / "v1" / "f").read_text() == "first"
     assert everything_in(tmp_path) == ["f", "v1"]
+
+
+@pytest.mark.parametrize(("place", "told"), [
+    ("folder", "cannot be written: is a folder (name a file)"),
+    ("folder/pipe", "cannot be written: is a device or a pipe (name a file)"),
+    ("file/new", "cannot be written: a file stands where a folder should be"),
+    ("file/deep/new", "cannot be written: a file stands where a folder should be"),
+    ("folder/" + "x" * 260, "cannot be written: the name is too long"),
+])  # fmt: skip
+def test_a_place_where_no_file_can_be_written_is_told_before_and_while_it_is(tmp_path, place, told):
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "folder" / "pipe")
+    (tmp_path / "file").write_text("mine")
+    before = everything_in(tmp_path)
+    with pytest.raises(StateError) as early:
+        ensure_writable(tmp_path / place)
+    with pytest.raises(StateError) as late, whole_file(tmp_path / place) as beside:
+        beside.write_text("new")
+    assert str(early.value) == str(late.value)
+    assert f"{tmp_path / place}: {told}" in str(early.value)
+    assert everything_in(tmp_path) == before
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_a_file_system_that_takes_no_files_is_told():
+    with pytest.raises(StateError, match=r"/proc/new: no file can be made in '/proc'"):
+        ensure_writable(Path("/proc/new"))
+
+
+def test_where_a_file_can_be_written_nothing_is_made_to_find_out(tmp_path):
+    ensure_writable(tmp_path / "some" / "where" / "new")
+    (tmp_path / "old").write_text("old")
+    ensure_writable(tmp_path / "old")
+    assert everything_in(tmp_path) == ["old"]
+
+
+def test_a_full_disk_leaves_what_was_there(tmp_path):
+    (tmp_path / "f").write_text("before")
+    with (
+        pytest.raises(StateError, match="f: cannot be written: the disk is full"),
+        whole_file(tmp_path / "f") as beside,
+    ):
+        beside.symlink_to("/dev/full")
+        beside.write_text("new")
+    assert (everything_in(tmp_path), (tmp_path / "f").read_text()) == (["f"], "before")
+
+
+def test_a_file_in_the_place_of_a_folder_is_told_and_kept(tmp_path):
+    (tmp_path / "v1").write_text("mine")
+    with pytest.raises(StateError, match="a file stands where"), whole_folder(tmp_path / "v1", replace=True) as beside:
+        (beside / "f").write_text("new")
+    assert (everything_in(tmp_path), (tmp_path / "v1").read_text()) == (["v1"], "mine")
+
+
+def test_what_the_operating_system_does_not_refuse_a_person_goes_through(tmp_path):
+    with pytest.raises(ConnectionResetError), whole_file(tmp_path / "f"):
+        raise ConnectionResetError(errno.ECONNRESET, "reset")
 
 
 def test_leftovers_of_a_killed_run_are_swept(tmp_path):

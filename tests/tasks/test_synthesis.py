@@ -5,7 +5,7 @@ import shutil
 
 import numpy as np
 import pytest
-from small_world import CANARY_INCOME, CANARY_NAME, SPEC, run_stages, write_workspace
+from small_world import CANARY_INCOME, CANARY_NAME, SCHEMA, SPEC, run_stages, write_workspace
 
 from models.errors import SynthesisError
 from models.spec import parse_spec
@@ -13,7 +13,7 @@ from models.synthesis import Recipe, synthesize
 from tasks.codec import decode, encode
 from tasks.spec import load
 from tasks.stages import INGEST, JOIN, PARTITION, TRAIN
-from tasks.store import read_state, read_table
+from tasks.store import read_state, read_table, sha256_of
 from tasks.synthesis import PartWork, fit, read_partition, training_rows
 
 MADE = (INGEST, PARTITION, TRAIN, JOIN)
@@ -74,6 +74,26 @@ def test_a_sampler_that_was_changed_by_hand_is_trained_again(workspace, crew):
     state.write_bytes(before.replace(b"marginal", b"marginla"))
     run_stages(workspace.path, crew)
     assert state.read_bytes() == before
+
+
+def test_how_long_a_part_may_take_changes_nothing_of_what_is_made(workspace, crew):
+    write_workspace(workspace.workspace.root, limits={"part_seconds": 600})
+    assert load(workspace.path).spec.limits.part_seconds == 600
+    assert run_stages(workspace.path, crew) == []
+    shutil.rmtree(workspace.workspace.samplers / "habits")
+    before = sha256_of(workspace.workspace.joined)
+    assert run_stages(workspace.path, crew, MADE) == ["train"]
+    assert sha256_of(workspace.workspace.joined) == before
+
+
+def test_a_part_that_is_drawn_for_too_long_is_ended(workspace, crew):
+    person, *columns = SCHEMA["columns"]
+    wide = {"columns": [{**person, "format": "P-########"}, *columns]}
+    write_workspace(workspace.workspace.root, schema=wide, limits={"part_seconds": 1}, rows=50_000_000)
+    with pytest.raises(SynthesisError) as refusal:
+        run_stages(workspace.path, crew, MADE)
+    assert {fault.found for fault in refusal.value.faults} == {"took longer than 1 s and was ended"}
+    assert not list(workspace.workspace.data.rglob("*.npy"))
 
 
 def test_parts_of_an_earlier_partition_are_forgotten(workspace, crew):

@@ -10,7 +10,7 @@ import pytest
 
 from models.errors import SourceError, SpecError
 from tasks.sources import catalog
-from tasks.sources.csv_ import Csv, typed
+from tasks.sources.csv_ import AsWritten, Csv, typed
 
 CANARY = "CANARY-7431"
 
@@ -94,10 +94,20 @@ def test_a_column_without_a_name_is_called_after_its_place(tmp_path):
     [
         (f"a,b\n{CANARY},2\n{CANARY}\n3,4,{CANARY}\n", "2 rows with more or fewer than 2 cells: row 3, 4"),
         ("a\n" + f"{CANARY},\n" * 7, "7 rows with more or fewer than 1 cells: row 2, 3, 4, 5, 6, ..."),
-        (f"a,b\n1,{CANARY}é\n".encode("latin-1"), "byte 17 is not utf8"),
+        (
+            f"a,b\n1,{CANARY}é\n".encode("latin-1"),
+            "byte 17 is not utf8 (use --encoding, or set 'encoding' in the source,",
+        ),
+        (
+            f"a,b\n1,{CANARY}\n".encode("utf16"),
+            "byte 0 is not utf8 (use --encoding, or set 'encoding' in the source, for example to utf16)",
+        ),
         (b"", "the file is empty"),
         (b"\n\n", "cannot be read as rows of text"),
         (f"a,a,b\n1,2,{CANARY}\n", "2 columns are called 'a'"),
+        (f"a,,b,\n1,2,3,{CANARY}\n", "the header has no name for 2 of 4 columns: column 2, 4 (name them in its first"),
+        ("," * 8 + "\n", "the header has no name for 9 of 9 columns: column 1, 2, 3, 4, 5, ... (name them"),
+        (f",unnamed_1\n1,{CANARY}\n", "2 columns are called 'unnamed_1'"),
         (f'a,b\n1,2\n3,"{CANARY}\n4,5\n', "a quote that opens in row 3 is never closed"),
     ],
 )
@@ -113,6 +123,14 @@ def test_a_byte_that_is_cut_off_at_the_end_is_told(tmp_path):
         read(tmp_path, b"a\n\xc3")
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("rows", [1, 300_000])
+def test_uneven_rows_that_are_not_the_encoding_either_are_told_as_such_and_print_nothing(tmp_path, rows, capfd):
+    with pytest.raises(SourceError, match=f"byte {4 + 4 * rows} is not utf8".replace("1200004", "1,200,004")):
+        read(tmp_path, b"a,b\n" + b"1,2\n" * rows + b"\xe9\n")
+    assert capfd.readouterr() == ("", "")
+
+
 def test_a_packed_file_that_is_cut_short_is_told(tmp_path):
     packed = written(tmp_path, gzip.compress(b"a\n" + bytes(range(48, 58)) * 5000)[:60], "packed.csv.gz")
     with pytest.raises(SourceError, match=r"packed\.csv\.gz: cannot be unpacked or read"):
@@ -124,6 +142,21 @@ def test_files_of_different_headers_are_told(tmp_path):
     written(tmp_path, "b\n1\n", "two.csv")
     with pytest.raises(SourceError, match=r"two\.csv: its columns are not those of one\.csv"):
         Csv(path=str(tmp_path)).read()
+
+
+def test_all_that_is_wrong_with_a_header_is_told(tmp_path):
+    with pytest.raises(SourceError) as caught:
+        read(tmp_path, "a,,a,\n1,2,3,4\n")
+    assert len(caught.value.faults) == 2
+
+
+def test_what_a_command_says_of_csv_files_is_for_them_alone(tmp_path):
+    files = [Path("real.parquet"), Path("drawn.csv.gz")]
+    assert AsWritten("\\t", decimal_point=",").settings(files) == {"delimiter": "\t", "decimal_point": ","}
+    assert AsWritten().settings(files[:1]) == {}
+    with pytest.raises(SpecError) as caught:
+        AsWritten(";", "latin-1", ",").settings(files[:1])
+    assert [fault.where for fault in caught.value.faults] == ["--delimiter", "--encoding", "--decimal-point"]
 
 
 def test_the_version_is_the_content(tmp_path):

@@ -44,5 +44,7 @@ def test_a_kind_is_suggested_by_the_name_of_the_file(tmp_path):
 def test_a_file_on_its_own_is_a_source_if_its_name_tells_which(tmp_path):
     (tmp_path / "x.csv").write_text("a\n1\n")
     assert file_source(tmp_path / "x.csv").read().num_rows == 1
+    assert file_source(tmp_path / "x.csv", {"null_values": ("1",)}).read()["a"].null_count == 1
+    assert file_source(tmp_path / "x.parquet", {"delimiter": ";"}).kind == "parquet"
     with pytest.raises(SpecError, match="is no CSV or Parquet file by its name"):
         file_source(tmp_path / "x.duckdb")
