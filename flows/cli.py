@@ -174,7 +174,7 @@ def _print_ended(ended: Any) -> None:
     if ended.findings:
         out.print(_findings_table(ended.findings))
     if ended.verdict:
-        out.print(Text.assemble("Verdict: ", (ended.verdict, "bold"), f" {ended.reason}"))
+        out.print(Text.assemble("Verdict: ", (ended.verdict, "bold"), f". {ended.reason}"))
     for label, value in ended.facts:
         out.print(f"{label}: {value}", soft_wrap=True)
 

@@ -27,11 +27,15 @@ UNKNOWN_HISTORY = "No ledger was kept: how often this table has been audited is 
 WIDEST_MAP = 40
 """A map of associations shows so many columns at most, those with the largest differences."""
 
-MEANING = {
-    Verdict.PASS: "The rows may be published.",
-    Verdict.FAIL: "The rows are withheld.",
-    Verdict.INCONCLUSIVE: "The rows are withheld: what was not shown to be safe is not published.",
-    Verdict.INVALID: "The rows are withheld: the audit itself could not be trusted.",
+MAY = {
+    Preset.PUBLIC: "The rows may be published.",
+    Preset.TRUSTED_PARTNER: "The rows may be given to a trusted partner.",
+    Preset.INTERNAL: "The rows may be used in the holder's own house.",
+}
+MAY_NOT = {
+    Verdict.FAIL: "The rows are not to be published.",
+    Verdict.INCONCLUSIVE: "The rows are not to be published: what was not shown to be safe is withheld.",
+    Verdict.INVALID: "The rows are not to be published: the audit itself could not be trusted.",
 }
 WORDS = {
     Verdict.PASS: "Passed",
@@ -101,7 +105,7 @@ def render_html(report: Report) -> str:
         groups=_groups(report.audit),
         answers=_answers(report.audit),
         word=WORDS[report.audit.verdict],
-        meaning=MEANING[report.audit.verdict],
+        meaning=MAY_NOT.get(report.audit.verdict, MAY[report.preset]),
         cannot_say=CANNOT_SAY,
         sources=_sources(report.audit),
         maps=_maps(report.portrait),
@@ -122,7 +126,7 @@ def render_markdown(report: Report) -> str:
         groups=_groups(report.audit),
         answers=_answers(report.audit),
         word=WORDS[report.audit.verdict],
-        meaning=MEANING[report.audit.verdict],
+        meaning=MAY_NOT.get(report.audit.verdict, MAY[report.preset]),
         cannot_say=CANNOT_SAY,
         say=_say,
         cell=markdown_cell,
@@ -331,7 +335,7 @@ def _outline(marginal: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _star(chart: Mapping[str, Any]) -> dict[str, Any]:
-    """A radar chart's geometry in a box of 300 by 220: rings, axes with their labels, and the polygon of the scores."""
+    """A radar chart's geometry around the middle of a box of 300 by 220: rings, axes with their labels, and the polygon of the scores."""
     count, middle, reach = len(chart["axes"]), (150.0, 112.0), 78.0
     turns = [2 * pi * number / count - pi / 2 for number in range(count)]
 
