@@ -335,7 +335,7 @@ def _outline(marginal: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _star(chart: Mapping[str, Any]) -> dict[str, Any]:
-    """A radar chart's geometry around the middle of a box of 300 by 220: rings, axes with their labels, and the polygon of the scores."""
+    """A radar chart's geometry around the middle of a box of 300 by 220: rings, labelled axes, the scores' polygon."""
     count, middle, reach = len(chart["axes"]), (150.0, 112.0), 78.0
     turns = [2 * pi * number / count - pi / 2 for number in range(count)]
 
