@@ -101,38 +101,34 @@ def render_json(report: Report) -> str:
 def render_html(report: Report) -> str:
     return render(
         "report.html.j2",
-        said=_said(report),
-        groups=_groups(report.audit),
-        answers=_answers(report.audit),
-        word=WORDS[report.audit.verdict],
-        meaning=MAY_NOT.get(report.audit.verdict, MAY[report.preset]),
-        cannot_say=CANNOT_SAY,
         sources=_sources(report.audit),
         maps=_maps(report.portrait),
-        say=_say,
         picture=_picture,
         outline=_outline,
         star=_star,
         percent=_percent,
-        plain=_plain,
-        sentence=_sentence,
+        **_for_readers(report),
     )
 
 
 def render_markdown(report: Report) -> str:
-    return render(
-        "report.md.j2",
-        said=_said(report),
-        groups=_groups(report.audit),
-        answers=_answers(report.audit),
-        word=WORDS[report.audit.verdict],
-        meaning=MAY_NOT.get(report.audit.verdict, MAY[report.preset]),
-        cannot_say=CANNOT_SAY,
-        say=_say,
-        cell=markdown_cell,
-        plain=_plain,
-        sentence=_sentence,
-    )
+    return render("report.md.j2", cell=markdown_cell, **_for_readers(report))
+
+
+def _for_readers(report: Report) -> dict[str, Any]:
+    """What both forms of the report are written from."""
+    audit = report.audit
+    return {
+        "said": _said(report),
+        "groups": _groups(audit),
+        "answers": _answers(audit),
+        "word": WORDS[audit.verdict],
+        "meaning": MAY_NOT.get(audit.verdict, MAY[report.preset]),
+        "cannot_say": CANNOT_SAY,
+        "say": _say,
+        "plain": _plain,
+        "sentence": _sentence,
+    }
 
 
 def summary(said: Mapping[str, Any]) -> list[dict[str, str]]:

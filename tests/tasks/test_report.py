@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -140,6 +141,14 @@ def test_the_summary_holds_what_decides_and_the_report_everything(passed):
     said = json.loads(render_json(passed))
     gated = {finding["title"] for finding in said["findings"] if finding["limit"] is not None}
     assert {row["check"] for row in summary(said)} == gated < {finding["title"] for finding in said["findings"]}
+
+
+def test_every_key_of_the_json_is_documented_and_no_other(passed):
+    text = (Path(__file__).parents[2] / "docs" / "audit-report.md").read_text(encoding="utf-8")
+    documented = [set(re.findall("`([a-z_]+)`", "".join(re.findall(r"^\| (`.*?) \|", part, re.MULTILINE))))
+                  for part in text.split("A finding:")]  # fmt: skip
+    said = json.loads(render_json(passed))
+    assert documented == [set(said), set(said["findings"][0])]
 
 
 @pytest.mark.parametrize("render", [render_html, render_markdown])
