@@ -54,10 +54,13 @@ class Marginal:
 
 @dataclass(frozen=True)
 class Portrait:
-    """``real`` and ``synthetic`` are the associations of all pairs of columns, in the order of ``marginals``."""
+    """``real``, ``holdout`` and ``synthetic`` are the associations of all pairs of columns, in the order of
+    ``marginals``; ``holdout`` is empty without held-out rows.
+    """
 
     marginals: tuple[Marginal, ...]
     real: tuple[tuple[float, ...], ...]
+    holdout: tuple[tuple[float, ...], ...]
     synthetic: tuple[tuple[float, ...], ...]
     k: int
 
@@ -68,6 +71,7 @@ def portrait(evidence: Evidence, k: int) -> Portrait:
     return Portrait(
         tuple(_marginal(evidence, j, float(drawn[j]), float(usual[j]), k) for j in range(len(evidence.train.columns))),
         _published(association(evidence.train)),
+        _published(association(evidence.holdout)) if len(evidence.holdout) else (),
         _published(association(evidence.synthetic)),
         k,
     )

@@ -351,7 +351,7 @@ def _star(chart: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _maps(portrait: Portrait | None) -> dict[str, Any] | None:
-    """Associations of the real rows, of the synthetic ones, and their difference; and the pairs that differ most."""
+    """Associations of real, held-out and synthetic rows, how real and synthetic differ, and the pairs that do most."""
     if portrait is None or len(portrait.marginals) < 2:
         return None
     names = [marginal.name for marginal in portrait.marginals]
@@ -364,6 +364,7 @@ def _maps(portrait: Portrait | None) -> dict[str, Any] | None:
         "names": [names[i] for i in kept],
         "all": size,
         "real": [[real[i][j] for j in kept] for i in kept],
+        "holdout": [[portrait.holdout[i][j] for j in kept] for i in kept] if portrait.holdout else [],
         "synthetic": [[drawn[i][j] for j in kept] for i in kept],
         "difference": [[round(abs(drawn[i][j] - real[i][j]), 2) for j in kept] for i in kept],
         "worst": [

@@ -185,6 +185,13 @@ def test_the_picture_has_an_axis_for_each_score(passed):
     assert drawn.count("<text ") == len(said["radar"]["axes"])
 
 
+def test_the_maps_show_real_held_out_and_synthetic_rows_and_how_they_differ(passed):
+    figures = re.findall("<figcaption>(.*?)</figcaption>", render_html(passed))
+    assert figures == ["real rows", "held-out rows", "synthetic rows", "difference of real and synthetic"]
+    without = replace(passed.portrait, holdout=())
+    assert "<figcaption>held-out rows" not in render_html(replace(passed, portrait=without))
+
+
 def test_published_columns_stand_beside_corrected_ones(passed):
     column = PaperColumn("median_DCR", 1.0, 0.0, "blind to a copy in the same order", "1")
     told = render_html(replace(passed, paper=(column,)))
