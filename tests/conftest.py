@@ -1,10 +1,14 @@
 """Fixtures that many tests share: worker processes, and a workspace after a whole run."""
 
+import signal
+
 import pytest
 from small_world import run_stages, write_workspace
 
 from tasks.parallel import Crew
 from tasks.spec import load
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it, and so would its children
 
 
 @pytest.fixture(scope="session")

@@ -398,7 +398,6 @@ def interrupted(command, place, *words):
     """``parquetry`` as its own process that hears Ctrl-C just before it renames something to ``place``."""
     code = (
         "import os, signal, sys\n"
-        "signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it\n"
         "def interrupt(event, facts):\n"
         f"    if event == 'os.rename' and os.fspath(facts[1]).endswith({place!r}):\n"
         "        os.kill(os.getpid(), signal.SIGINT)\n"
