@@ -56,8 +56,9 @@ class Copies(Measure):
     With a control rate c, ``tolerance`` standard deviations of one match, sqrt(c (1 - c)), are added to the limits:
     where many strangers match by chance (a part of few columns), a match tells little about anybody, and a difference
     is harder to see: so much as about 1,000 held-out people can resolve. The default limits, 0.1 and 0.5
-    percentage points for whole rows and 1 for parts, are project policy. Exact copies are
-    facts about the release: one without any is certain to have none. Parts in which a copy of all training rows would stay within the limit are reported without gating.
+    percentage points for whole rows and 1 for parts, are project policy. Exact copies are facts about the release: one
+    without any is certain to have none. Parts in which a copy of all training rows would stay within the limit are
+    reported without gating.
     """
 
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
