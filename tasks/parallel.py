@@ -103,8 +103,11 @@ class Crew:
 
     def _carry_out(self, do: Callable[[Work], Result], piece: Work, name: str, seconds: int | None) -> Result:
         worker = self._hire()
+        if not worker.begin(do, piece):
+            worker = self._hire()
+            worker.begin(do, piece)
         try:
-            result: Result = worker.carry_out(do, piece, seconds)
+            result: Result = worker.finish(seconds)
         except SynthesisError as error:
             raise SynthesisError(_named(fault, name) for fault in error.faults) from None
         finally:
@@ -146,11 +149,19 @@ class _Worker:
     def alive(self) -> bool:
         return self._process.is_alive()
 
-    def carry_out(self, do: Callable[[Work], Result], piece: Work, seconds: int | None) -> Result:
-        """``do(piece)``. Raises SynthesisError; a worker that was killed or took too long is gone by then."""
+    def begin(self, do: Callable[[Work], Result], piece: Work) -> bool:
+        """Whether the worker began with ``do(piece)``; one that was killed while it was idle is gone by then."""
         try:
             self._line.send((do, piece))
-            self._line.recv()  # it has begun
+            self._line.recv()
+        except (EOFError, OSError):
+            self.end()
+            return False
+        return True
+
+    def finish(self, seconds: int | None) -> Any:
+        """What the piece begun leads to. Raises SynthesisError; a worker killed or too slow is gone by then."""
+        try:
             if not self._line.poll(seconds):
                 self.end()
                 raise SynthesisError(_slow(seconds))
@@ -160,8 +171,7 @@ class _Worker:
             raise SynthesisError(KILLED) from None
         if attempt.faults:
             raise SynthesisError(attempt.faults)
-        result: Result = attempt.result
-        return result
+        return attempt.result
 
     def end(self) -> None:
         """Kill the process, since code that holds Python's lock hears nothing else, and see that it is gone."""

@@ -9,7 +9,6 @@ from concurrent.futures import CancelledError
 
 import psutil
 import pytest
-from command_line import until
 
 from models.errors import Fault, ParquetryError, SourceError, SynthesisError
 from tasks.parallel import Crew, place_of
@@ -129,8 +128,7 @@ def test_a_process_that_is_killed_while_it_is_idle_is_replaced(started):
     with Crew(size=1) as workers:
         workers(square, [1], ["a"])
         (idle,) = started()
-        idle.kill()
-        until(lambda: idle.status() == psutil.STATUS_ZOMBIE, 5)
+        idle.kill()  # it may be seen as alive for a moment more
         assert workers(square, [2], ["b"]) == [4]
 
 
