@@ -14,6 +14,7 @@ from models.randomness import Seed
 from models.regression import Design
 from models.schema import Column
 from models.table import Booleans, Floats, Integers, Table
+from models.twins import row_keys
 
 CLASSES = 6
 """So many classes of a levelled target are told apart: the commonest ones, and the rest as one."""
@@ -25,17 +26,12 @@ LINEAR_TERMS = 400
 """So many terms of a linear model."""
 
 
-def in_order(table: Table) -> Table:
-    """The rows sorted by their cells, so that nothing that learns from them depends on the order that they came in."""
-    return table.take(np.lexsort(table.values.T[::-1])) if table.columns else table
-
-
 def at_most(table: Table, rows: int, seed: Seed) -> Table:
     """All rows, or a random ``rows`` of them, in an order that is the same for the same set of rows."""
-    ordered = in_order(table)
-    if len(ordered) <= rows:
-        return ordered
-    return ordered.take(np.sort(seed.generator().choice(len(ordered), rows, replace=False)))
+    ordered = np.argsort(row_keys(table), kind="stable")
+    if len(ordered) > rows:
+        ordered = ordered[np.sort(seed.generator().choice(len(ordered), rows, replace=False))]
+    return table.take(ordered)
 
 
 def boosted_chances(features: Table, answers: Integers, asked: Table, *, rounds: int, seed: Seed) -> Floats:

@@ -162,7 +162,7 @@ class Nearest:
 
 def nearest(queries: Points, reference: Points) -> Nearest:
     """The nearest row of ``reference``, which is not empty, for every query."""
-    first, of_query = _distinct(queries)
+    first, of_query = distinct(queries)
     tree = reference.tree
     distances = np.empty(len(first))
     rows = np.full(len(first), len(reference))
@@ -181,7 +181,7 @@ def credit(queries: Points, reference: Points) -> Floats:
 
     A query whose nearest rows are tied gives each of them an equal share of one, so the sum is the number of queries.
     """
-    first, of_query = _distinct(queries)
+    first, of_query = distinct(queries)
     tree = reference.tree
     weights = np.bincount(of_query, minlength=len(first)).astype(np.float64)
     copies = np.bincount(tree.place, minlength=len(tree.points)).astype(np.float64)
@@ -196,6 +196,50 @@ def credit(queries: Points, reference: Points) -> Floats:
     return received[tree.place]
 
 
+@dataclass(frozen=True, eq=False)
+class Ties:
+    """All nearest rows of each query: the rows of the reference that are one of its ``points`` of ``tree``."""
+
+    tree: Tree
+    points: list[Integers]
+
+    @cached_property
+    def _copies(self) -> Integers:
+        """How many rows each point is."""
+        return np.bincount(self.tree.place, minlength=len(self.tree.points))
+
+    @cached_property
+    def _by_point(self) -> tuple[Integers, Integers]:
+        """All rows, those of one point side by side, and where the first of each point is."""
+        return np.argsort(self.tree.place, kind="stable"), np.cumsum(self._copies) - self._copies
+
+    @cached_property
+    def counts(self) -> Integers:
+        """How many nearest rows each query has, shape (queries,)."""
+        return np.array([self._copies[points].sum() for points in self.points], dtype=np.int64)
+
+    def rows(self, query: int) -> Integers:
+        """The nearest rows of one query."""
+        points, (rows, starts) = self.points[query], self._by_point
+        counts = self._copies[points]
+        runs: Integers = np.repeat(starts[points] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+        found: Integers = rows[runs]
+        return found
+
+
+def ties(queries: Points, reference: Points) -> Ties:
+    """All rows of ``reference``, which is not empty, that are nearest to each query."""
+    tree = reference.tree
+    points: list[Integers] = []
+    for block in _blocks(len(queries), tree.leaves):
+        found = _found(queries.part(block), tree)
+        met = [(query[q], where.start + p) for query, where, tied in found.tied() for q, p in [tied.nonzero()]]
+        query, point = (np.concatenate(each) for each in zip(*met, strict=True))
+        ends = np.cumsum(np.bincount(query, minlength=len(found.best)))
+        points += np.split(point[np.argsort(query, kind="stable")], ends[:-1])
+    return Ties(tree, points)
+
+
 def _blocks(queries: int, leaves: int) -> Iterator[slice]:
     """As few as there may be, of about equal size."""
     blocks = ceil(queries / max(1, min(TOGETHER, VISITS // leaves)))
@@ -208,7 +252,7 @@ def _slices(length: int, step: int) -> Iterator[slice]:
     return (slice(start, min(start + step, length)) for start in range(0, length, step))
 
 
-def _distinct(points: Points) -> tuple[Integers, Integers]:
+def distinct(points: Points) -> tuple[Integers, Integers]:
     """For each distinct row the first row that is it, and for each row the distinct one that it is.
 
     The cells of a row make up one number, which is replaced by its rank among all rows when it would grow too long.
@@ -226,7 +270,7 @@ def _distinct(points: Points) -> tuple[Integers, Integers]:
 
 
 def _tree(points: Points) -> Tree:
-    first, of_row = _distinct(points)
+    first, of_row = distinct(points)
     pieces = _pieces(np.vstack([np.take(part, first, axis=1) for part in (points.numbers, points.levels)]), points)
     leaves = [rows[np.argsort(first[rows])] for rows, cut in pieces if not cut]
     order = np.concatenate(leaves)

@@ -16,7 +16,7 @@ from models.estimates import Estimate
 from models.evidence import Evidence
 from models.finding import Finding, Group, Interval, Unit
 from models.measures import Measure
-from models.neighbours import Space, nearest
+from models.neighbours import Space, distinct, nearest
 from models.randomness import Seed
 from models.schema import Role
 from models.table import Booleans, Floats, Table
@@ -225,17 +225,16 @@ class _Secret:
         if not len(release):
             return np.zeros(len(people))
         points = self.space.place(self.known(release))
-        rows = np.vstack([points.numbers, points.levels]).T
-        _, first, group = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+        first, group = distinct(points)
         found = nearest(self.space.place(self.known(people)), points.take(first)).rows
         values, place = np.unique(self.answers(release), return_inverse=True)
-        cells = np.sort(group.ravel() * (len(values) + 1) + place.ravel())
+        cells = np.sort(group * (len(values) + 1) + place.ravel())
         truth = self.answers(people)
         low = np.searchsorted(values, truth - self.slack, side="left")
         high = np.searchsorted(values, truth + self.slack, side="right")
         start = found * (len(values) + 1)
         hits = np.searchsorted(cells, start + high) - np.searchsorted(cells, start + low)
-        return np.asarray(hits / np.bincount(group.ravel())[found], dtype=np.float64)
+        return np.asarray(hits / np.bincount(group)[found], dtype=np.float64)
 
     def model(self, release: Table, settings: Mapping[str, Any]) -> Callable[[Table], Floats]:
         """What trees that learned from ``release`` guess of people, NaN without released rows.

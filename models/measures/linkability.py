@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -12,9 +12,9 @@ from models.attacks import Attack, sampled
 from models.evidence import Evidence
 from models.finding import Finding, Group, Unit
 from models.measures import Measure
-from models.neighbours import GRID, Points, Space
+from models.neighbours import Space, Ties, ties
 from models.randomness import Seed
-from models.table import Booleans, Floats, Table
+from models.table import Floats, Table
 
 SOURCE = (
     "The second of the three criteria of the Article 29 Working Party (WP216). The limit is the chance of 0.09 (1 in "
@@ -22,8 +22,6 @@ SOURCE = (
     "practice under controls. The attack is Anonymeter's (arXiv 2211.10459)."
 )
 QUESTION = "Does the release link two halves of one training person's record, beyond chance?"
-CELLS = 2**18
-"""So many distances are held at once; about what a core's cache holds."""
 
 
 class Linkability(Measure):
@@ -97,37 +95,17 @@ def _halves(evidence: Evidence, seed: Seed) -> tuple[tuple[str, ...], tuple[str,
 
 def _linked(people: Table, release: Table, spaces: list[Space]) -> Floats:
     """The chance that each person's halves are linked, shape (people,). ``spaces`` are those of the two halves."""
-    views = [tuple(column.name for column in space.columns) for space in spaces]
-    asked, known = (
-        [space.place(table.select(names)) for space, names in zip(spaces, views, strict=True)]
-        for table in (people, release)
-    )
-    chances = np.zeros(len(people))
-    for rows in _blocks(len(people), len(release)):
-        one, other = (_nearest(of_asked, of_known, rows) for of_asked, of_known in zip(asked, known, strict=True))
-        fewest = np.minimum(np.count_nonzero(one, axis=1), np.count_nonzero(other, axis=1))
-        chances[rows] = np.count_nonzero(one & other, axis=1) / fewest
-    return chances
+    one, other = (_nearest(people, release, space) for space in spaces)
+    shared = [_shared(one, other, person) for person in range(len(people))]
+    return np.array(shared) / np.minimum(one.counts, other.counts)
 
 
-def _blocks(people: int, released: int) -> Iterator[slice]:
-    height = max(1, CELLS // released)
-    yield from (slice(start, min(start + height, people)) for start in range(0, people, height))
+def _nearest(people: Table, release: Table, space: Space) -> Ties:
+    names = tuple(column.name for column in space.columns)
+    return ties(space.place(people.select(names)), space.place(release.select(names)))
 
 
-def _nearest(asked: Points, known: Points, rows: slice) -> Booleans:
-    """Which rows of ``known`` are nearest to each of some rows of ``asked``: shape (rows, known)."""
-    shape = (rows.stop - rows.start, len(known))
-    unlike, mismatches = np.empty(shape, dtype=np.bool_), np.zeros(shape, dtype=np.uint16)
-    for one, other in zip(asked.levels, known.levels, strict=True):
-        np.not_equal(one[rows, None], other[None, :], out=unlike)
-        np.add(mismatches, unlike.view(np.uint8), out=mismatches)
-    distances = mismatches.astype(np.int32) * GRID
-    step = np.empty_like(distances)
-    for one, other in zip(asked.numbers, known.numbers, strict=True):
-        np.subtract(one[rows, None], other[None, :], out=step)
-        np.abs(step, out=step)
-        np.minimum(step, GRID, out=step)
-        np.add(distances, step, out=distances)
-    nearest: Booleans = distances == distances.min(axis=1, keepdims=True)
-    return nearest
+def _shared(one: Ties, other: Ties, person: int) -> int:
+    """How many released rows are nearest to both halves of a person."""
+    few, many = (one, other) if one.counts[person] <= other.counts[person] else (other, one)
+    return int(np.isin(many.tree.place[few.rows(person)], many.points[person]).sum())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, ClassVar, Literal
@@ -32,6 +32,10 @@ QUESTIONS = {
 }
 BAND = GRID // 20
 """A number fits another one when at most a twentieth of the distinct real values lies between them."""
+FEW = 4096
+"""So many rows tell beforehand which columns say much. What is found does not depend on it."""
+NOISE = 50_000
+"""So many rows at most are drawn at random for comparison."""
 
 
 class SinglingOut(Measure):
@@ -150,41 +154,72 @@ class _Crowd:
         """Whether the description of the released row nearest to a person fits them alone, shape (sought,)."""
         people = self.space.place(self.people)
         models = nearest(people.take(self.sought), release).rows
-        crowd, drawn = (np.vstack([points.numbers, points.levels]) for points in (people, release))
-        slack = np.repeat([BAND, 0], [len(people.numbers), len(people.levels)])
-        rows = drawn[:, models].T
-        alike = np.abs(crowd[:, self.sought].T - rows) <= slack
+        crowd, drawn = _Cells.of(people), _Cells.of(release)
+        rows = drawn.all[:, models].T
+        alike = np.abs(crowd.all[:, self.sought].T - rows) <= drawn.slack
         rng = seed.generator()
-        orders = [rng.permutation(len(slack)) for _ in models]
-        described = (_description(*one, drawn, slack) for one in zip(rows, alike, orders, strict=True))
+        orders = [rng.permutation(rows.shape[1]) for _ in models]
+        described = (_description(*one, drawn) for one in zip(rows, alike, orders, strict=True))
         alone = [
-            columns is not None and len(_alike(row, columns, crowd, slack)) == 1
+            columns is not None and len(crowd.like(row, columns)) == 1
             for row, columns in zip(rows, described, strict=True)
         ]
         return np.array(alone, dtype=np.bool_)
 
 
-def _description(row: Grid, alike: Booleans, order: Integers, drawn: Grid, slack: Integers) -> Integers | None:
-    """The columns of ``order`` up to that in which ``row`` becomes the only one of ``drawn`` (columns, rows), else all.
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """Rows as cells, shape (columns, rows), ``few`` of them, and how far apart like cells may be, shape (columns,)."""
+
+    all: Grid
+    few: Grid
+    slack: Integers
+
+    @classmethod
+    def of(cls, points: Points) -> _Cells:
+        cells = np.vstack([points.numbers, points.levels])
+        few = np.ascontiguousarray(cells[:, :: max(1, cells.shape[1] // FEW)])
+        return cls(cells, few, np.repeat([BAND, 0], [len(points.numbers), len(points.levels)]))
+
+    def like(self, row: Grid, columns: Integers) -> Integers:
+        """Who is like ``row`` in all ``columns``; the one in which few seem to be is asked first."""
+        shares = np.count_nonzero(_near(self.few[columns], row[columns, None], self.slack[columns, None]), axis=1)
+        first, *rest = columns[np.argsort(shares, kind="stable")]
+        return self.of_those(np.flatnonzero(_near(self.all[first], row[first], self.slack[first])), row, rest)
+
+    def of_those(self, rows: Integers, row: Grid, columns: Iterable[int]) -> Integers:
+        for j in columns:
+            rows = rows[_near(self.all[j, rows], row[j], self.slack[j])]
+        return rows
+
+    def enough(self, row: Grid, order: Integers) -> int:
+        """Fewer columns of ``order`` do not tell ``row`` from all others: two of the few are like it in them."""
+        left = np.arange(self.few.shape[1])
+        for used, j in enumerate(order):
+            if used and len(left) < 2:
+                return used
+            left = left[_near(self.few[j, left], row[j], self.slack[j])]
+        return len(order)
+
+
+def _description(row: Grid, alike: Booleans, order: Integers, drawn: _Cells) -> Integers | None:
+    """The columns of ``order`` up to that in which ``row`` becomes the only one of those drawn, else all.
 
     None where one of them is not ``alike`` in the person who is sought.
     """
-    left = np.arange(drawn.shape[1])
-    for used, j in enumerate(order, start=1):
-        if not alike[j]:
-            return None
-        left = left[np.abs(drawn[j, left] - row[j]) <= slack[j]]
-        if len(left) == 1:
-            return order[:used]
-    return order
+    used = drawn.enough(row, order)
+    if not alike[order[:used]].all():
+        return None
+    left = drawn.like(row, order[:used])
+    while used < len(order) and len(left) > 1:
+        left = drawn.of_those(left, row, order[used : used + 1])
+        used += 1
+    return order[:used] if alike[order[:used]].all() else None
 
 
-def _alike(row: Grid, columns: Integers, among: Grid, slack: Integers) -> Integers:
-    """Who of ``among`` (columns, people) is like ``row`` in all ``columns``."""
-    left = np.arange(among.shape[1])
-    for j in columns:
-        left = left[np.abs(among[j, left] - row[j]) <= slack[j]]
-    return left
+def _near(cells: Grid, value: Grid, slack: Integers) -> Booleans:
+    near: Booleans = (cells >= value - slack) & (cells <= value + slack)
+    return near
 
 
 def _fits_alone(people: Table, release: Table) -> Booleans:
@@ -219,15 +254,17 @@ def _on_steps(cells: Floats, column: Column) -> Floats:
 
 
 def _noise(like: Table, seed: Seed) -> Table:
-    """As many rows as ``like`` has, drawn at random within the schema's bounds and levels, every column by itself."""
-    cells = []
+    """As many rows as ``like`` has, ``NOISE`` at most, drawn at random within the schema's bounds and levels, every
+    column by itself.
+    """
+    cells, count = [], min(len(like), NOISE)
     for column in like.columns:
         rng = seed.child(column.name).generator()
         if column.numeric:
-            drawn = rng.uniform(column.low, column.high, len(like))
+            drawn = rng.uniform(column.low, column.high, count)
             cells.append(np.rint(drawn / column.step) * column.step if column.step is not None else drawn)
         else:
             levels = len(column.alphabet)
-            known = rng.integers(0, levels, len(like)).astype(np.float64) if levels else np.full(len(like), np.nan)
+            known = rng.integers(0, levels, count).astype(np.float64) if levels else np.full(count, np.nan)
             cells.append(known)
-    return Table.of(like.columns, cells, len(like))
+    return Table.of(like.columns, cells, count)

@@ -39,7 +39,7 @@ class Usefulness(Measure):
     about (largest root mean square association in the training rows).
 
     *Prediction*: boosted trees, a linear model and a random forest, each learned from training and from synthetic rows,
-    both tested on held-out rows. Levels are scored by AUROC, each class against the rest weighted by its share, numbers
+    both tested on held-out rows, ``tested`` of them at most, drawn at random. Levels are scored by AUROC, each class against the rest weighted by its share, numbers
     by R squared. The estimate is the loss, real minus synthetic; ``control`` is the score of real training rows,
     ``baseline`` the loss of a guess. The interval is a bootstrap over held-out people, the two models as they are; all
     learners are asked about the same draws. Models learn from at most ``rows`` rows of either table: on the Adult
@@ -63,6 +63,7 @@ class Usefulness(Measure):
     targets: int = Field(default=3, ge=1, le=100, description="columns to predict where the schema names no target")
     rounds: int = Field(default=60, ge=1, le=1000, description="trees of each model")
     rows: int = Field(default=10_000, ge=100, le=10_000_000, description="rows of a table that a model learns from")
+    tested: int = Field(default=20_000, ge=100, le=10_000_000, description="held-out rows that a model is tested on")
     draws: int = Field(default=200, ge=20, le=10_000, description="bootstrap draws")
 
     def measure(self, evidence: Evidence, seed: Seed) -> tuple[Finding, ...]:
@@ -85,7 +86,7 @@ class Usefulness(Measure):
         if np.isnan(evidence.train[name]).all() or np.isnan(evidence.holdout[name]).all():
             return [self._lacking(name, evidence, "the target is missing in all training or all held-out rows")]
         task = Task.of(evidence.train, name, others)
-        unseen = task.known(evidence.holdout)
+        unseen = at_most(task.known(evidence.holdout), self.tested, seed.child("tested"))
         train, drawn = (
             at_most(task.known(table), self.rows, seed.child("rows")) for table in (evidence.train, evidence.synthetic)
         )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from crowd import cells, crowd, shuffled
 
-from models.learning import CLASSES, LEARNERS, Task, at_most, boosted_chances, in_order
+from models.learning import CLASSES, LEARNERS, Task, at_most, boosted_chances
 from models.randomness import Seed
 from models.schema import Column
 from models.table import Table
@@ -20,17 +20,14 @@ def predicted(learner, name, learned, asked=OTHERS):
     return learner.predict(task, task.known(learned), asked, 20, SEED)
 
 
-def test_rows_in_order_are_the_same_whatever_order_they_came_in():
-    once, again = (in_order(table).values for table in (PEOPLE, shuffled(PEOPLE)))
-    np.testing.assert_array_equal(once, again)
-    assert in_order(PEOPLE.select([])).values.shape == (300, 0)
-
-
 def test_a_sample_is_the_same_whatever_order_the_rows_came_in():
     once, again = (at_most(table, 50, SEED).values for table in (PEOPLE, shuffled(PEOPLE)))
     np.testing.assert_array_equal(once, again)
     assert len(once) == 50
-    assert len(at_most(PEOPLE, 1000, SEED)) == 300
+    once, again = (at_most(table, 1000, SEED).values for table in (PEOPLE, shuffled(PEOPLE)))
+    np.testing.assert_array_equal(once, again)
+    assert len(once) == 300
+    assert at_most(PEOPLE.select([]), 50, SEED).values.shape == (50, 0)
 
 
 def test_the_commonest_levels_are_classes_and_the_others_are_one():

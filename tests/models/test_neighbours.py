@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models import neighbours
-from models.neighbours import GRID, Space, credit, nearest
+from models.neighbours import GRID, Space, credit, nearest, ties
 from models.schema import Column
 from models.table import Table
 
@@ -84,9 +84,14 @@ def test_all_is_as_if_every_pair_were_compared(constants, tables):
         space = Space.of(known)
         found = nearest(space.place(asked), space.place(known))
         given = credit(space.place(asked), space.place(known))
+        tied = ties(space.place(asked), space.place(known))
     assert (found.distances * GRID).tolist() == plain.min(axis=1).tolist()
     assert found.rows.tolist() == plain.argmin(axis=1).tolist()
     assert given.tolist() == pytest.approx(plain_credit(plain))
+    for query, distances in enumerate(plain):
+        rows = np.flatnonzero(distances == distances.min()).tolist()
+        assert sorted(tied.rows(query)) == rows
+        assert tied.counts[query] == len(rows)
 
 
 @pytest.mark.parametrize("names", [None, ["age", "weight", "income"], ["region", "smoker", "ill"], ["weight"]])

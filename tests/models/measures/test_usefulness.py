@@ -117,6 +117,12 @@ def test_models_learn_from_no_more_rows_than_they_may_and_say_so():
     assert "100 rows of a table at most" in few.source
 
 
+def test_models_are_tested_on_no_more_held_out_rows_than_asked_for_and_the_finding_says_on_how_many():
+    few, all = (predictions(FRESH, tested=tested)[0] for tested in (100, 300))
+    assert (few.n, all.n) == (100, 300)
+    assert few.observed != all.observed
+
+
 def test_the_loss_is_gated_only_when_it_has_a_limit():
     assert {finding.verdict for finding in measured(independent(TRAIN))} == {None}
     assert {finding.verdict for finding in predictions(independent(TRAIN), limit=0.05)} == {Verdict.FAIL}
