@@ -131,10 +131,11 @@ def plan(spec: SpecPath = Path("spec.yaml"), as_json: AsJson = False) -> None:
     if as_json:
         _json(seen.as_dict())
         return
-    shown = Table("part", "columns", "generator", "a row becomes", title=f"{seen.name}: {seen.rows:,} rows")
+    what = ("cluster", "training rows") if any(part.rows for part in seen.parts) else ("part", "columns")
+    shown = Table(*what, "generator", "a row becomes", title=f"{seen.name}: {seen.rows:,} rows")
     for part in seen.parts:
         numbers = f"{part.width:,} number{'' if part.width == 1 else 's'}"
-        shown.add_row(part.name, ", ".join(part.columns), part.generator, numbers)
+        shown.add_row(part.name, part.rows or ", ".join(part.columns), part.generator, numbers)
     out.print(shown)
     for line in seen.remarks:
         out.print(line)
@@ -243,7 +244,12 @@ def synthesize(
     spec: Annotated[Path | None, typer.Option(help="take partition, generators and join from this spec")] = None,
     generator: Annotated[str, typer.Option(help="kind of generator (see 'parquetry kinds')")] = "cart",
     parts: Annotated[int, typer.Option(min=1, help="number of column parts")] = 1,
-    join: Annotated[str, typer.Option(help="kind of join")] = "shuffled",
+    clusters: Annotated[
+        int | None, typer.Option(min=1, help="number of clusters of rows that are alike, in place of parts")
+    ] = None,
+    join: Annotated[
+        str | None, typer.Option(help="kind of join; 'shuffled' for columns and 'concatenation' for rows by default")
+    ] = None,
     rows: Annotated[int | None, typer.Option(min=0, help="rows to make; as many as were read by default")] = None,
     seed: Annotated[
         int | None, typer.Option(help="a number makes the result repeatable; without it a secret one is drawn")
@@ -262,6 +268,7 @@ def synthesize(
         spec=spec,
         generator=generator,
         parts=parts,
+        clusters=clusters,
         join=join,
         rows=rows,
         seed=seed,

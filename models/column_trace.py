@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from models.partition import Partition
+from typing import Any
+
+from models.partition import Clustering, Partition
 from models.schema import Column, Frozen, Kind, Role, Schema
 from models.spec import Spec
 
 
 class ColumnTrace(Frozen):
-    """One released column: what it is, what made its values, and together with which other columns."""
+    """One released column: what it is, what made its values, and together with which other columns.
+
+    A column of a table that was divided by rows is of no part: the generators of all ``clusters`` made its values.
+    """
 
     name: str
     kind: Kind
@@ -18,27 +23,46 @@ class ColumnTrace(Frozen):
     part: str | None = None
     generator: str | None = None
     learned_with: tuple[str, ...] = ()
+    clusters: tuple[str, ...] = ()
+
+    @property
+    def how(self) -> str:
+        """What made its values, in words; empty where no generator did."""
+        if self.clusters:
+            return f"{len(self.clusters)} clusters of rows, generator '{self.generator}'"
+        return f"part '{self.part}', generator '{self.generator}'" if self.part else ""
 
 
-def traces(spec: Spec, schema: Schema, partition: Partition) -> tuple[ColumnTrace, ...]:
+def traces(spec: Spec, schema: Schema, division: Partition | Clustering) -> tuple[ColumnTrace, ...]:
     """A trace for every column of the release, in order. Columns that are left out of it are not even named."""
-    part_of = {name: part for part in partition.parts for name in part.columns}
-    found = []
-    for column in schema.released:
-        part = part_of.get(column.name)
-        found.append(
-            ColumnTrace(
-                name=column.name,
-                kind=column.kind,
-                role=column.role,
-                dtype=column.dtype,
-                treatment=treatment(column, schema.k),
-                part=part.name if part else None,
-                generator=spec.generator_of(part.name).kind if part else None,
-                learned_with=tuple(name for name in part.columns if name != column.name) if part else (),
-            )
+    return tuple(
+        ColumnTrace(
+            name=column.name,
+            kind=column.kind,
+            role=column.role,
+            dtype=column.dtype,
+            treatment=treatment(column, schema.k),
+            **_learning(spec, division, column.name),
         )
-    return tuple(found)
+        for column in schema.released
+    )
+
+
+def _learning(spec: Spec, division: Partition | Clustering, name: str) -> dict[str, Any]:
+    """How the column called ``name`` was learned: nothing where no generator saw it."""
+    if isinstance(division, Clustering):
+        if name not in division.columns:
+            return {}
+        kinds = dict.fromkeys(spec.generator_of(cluster).kind for cluster in division.names)
+        together = division.columns
+        said: dict[str, Any] = {"clusters": division.names, "generator": " and ".join(kinds)}
+    else:
+        part = next((part for part in division.parts if name in part.columns), None)
+        if part is None:
+            return {}
+        together = part.columns
+        said = {"part": part.name, "generator": spec.generator_of(part.name).kind}
+    return {**said, "learned_with": tuple(other for other in together if other != name)}
 
 
 def treatment(column: Column, k: int) -> str:

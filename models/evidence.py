@@ -14,7 +14,7 @@ from models.neighbours import Space, nearest
 from models.partition import Partition
 from models.randomness import Seed
 from models.rules import Rule
-from models.table import Floats, Integers, Table
+from models.table import Booleans, Floats, Integers, Table
 
 WHOLE = ""
 """The view of all columns together."""
@@ -26,8 +26,8 @@ SAMPLES = Seed.of(0).child("evidence/asked")
 
 
 def place(view: str) -> str:
-    """How a finding names a view: not at all for whole rows, else as the part that it is."""
-    return view if not view or view.startswith("part") else f"part {view}"
+    """How a finding names a view: not at all for whole rows, else as the part or the cluster that it is."""
+    return view if not view or view.startswith(("part", "cluster-")) else f"part {view}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +42,17 @@ class Closeness:
     strangers: Floats
 
 
+@dataclass(frozen=True, eq=False)
+class Crowd:
+    """The people of one cluster of rows, by one rule for both: which of the training rows they are, and which of the
+    held-out rows.
+    """
+
+    name: str
+    train: Booleans
+    holdout: Booleans
+
+
 @dataclass(frozen=True)
 class Evidence:
     """All training rows, the held-out rows that nothing has seen, and the synthetic rows, in model form.
@@ -49,8 +60,9 @@ class Evidence:
     ``train`` is the whole training table, never a sample of it: a subsampled reference hides memorised rows. Without
     held-out rows most questions stay open. ``rules`` are the schema's. Of a table with more than ``queries`` rows, that
     many are drawn at random and asked for their nearest neighbours, and all rows of the other table answer; None asks
-    all. Raises AuditError when the three tables have different columns, training or synthetic rows are missing, the
-    partition names other columns, or nobody would be asked.
+    all. Where rows were divided, ``partition`` has all columns in one part, and ``clusters`` has the people of each
+    cluster. Raises AuditError when the three tables have different columns, training or synthetic rows are missing, the
+    partition names other columns, clusters are of other rows, or nobody would be asked.
     """
 
     train: Table
@@ -59,6 +71,7 @@ class Evidence:
     partition: Partition
     rules: tuple[Rule, ...] = ()
     queries: int | None = QUERIES
+    clusters: tuple[Crowd, ...] = ()
 
     def __post_init__(self) -> None:
         faults = list(self._faults())
@@ -79,6 +92,9 @@ class Evidence:
         if unknown or not self.train.columns:
             found = f"names columns that the tables lack: {', '.join(unknown)}" if unknown else "has no column"
             yield Fault("partition", found, "give the partition that the synthesis used")
+        for crowd in self.clusters:
+            if (len(crowd.train), len(crowd.holdout)) != (len(self.train), len(self.holdout)):
+                yield Fault(crowd.name, "is of other rows", "say of all training and held-out rows who is in it")
         if self.queries is not None and self.queries < 1:
             yield Fault("queries", f"{self.queries:,} rows", "ask at least one row, or all with None")
 

@@ -82,6 +82,6 @@ class Manifest(Frozen):
     columns: tuple[ColumnTrace, ...]
     epsilon: float | None = None
     privacy_statement: str = (
-        "No end-to-end differential privacy is claimed: what joins the parts, and any split that looks at "
-        "associations, read real rows without noise."
+        "No end-to-end differential privacy is claimed: what joins the parts, and any split of columns or "
+        "rows that looks at them, read real rows without noise."
     )

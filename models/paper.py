@@ -27,8 +27,9 @@ from models.randomness import Seed
 class PaperColumn:
     """One column. ``name`` is SynthEval's; ``paper`` is the figure by its definition, ``corrected`` a better one.
 
-    ``note`` says what is wrong with the one, what the other is and means, and which rows were looked at. A figure is
-    None where these tables do not have it. ``direction`` is how the paper reads its own. Neither has an interval.
+    ``note`` says what is wrong with the one, what the other is and means. A figure is None where these tables do not
+    have it. ``direction`` is how the paper reads its own. Neither has an interval. ``rows`` says which rows were looked
+    at, where not all were.
     """
 
     name: str
@@ -36,13 +37,14 @@ class PaperColumn:
     corrected: float | None
     note: str
     direction: str
+    rows: str
 
 
 def paper_block(evidence: Evidence, seed: Seed) -> tuple[PaperColumn, ...]:
     """All columns, always the same; ``seed`` decides samples and the membership attack."""
     tables = PaperTables.of(evidence, seed)
     return tuple(
-        PaperColumn(name, _finite(paper), _finite(corrected), f"{NOTES[name]} {tables.told}".rstrip(), DIRECTIONS[name])
+        PaperColumn(name, _finite(paper), _finite(corrected), NOTES[name], DIRECTIONS[name], tables.told)
         for figures, names in FIGURES
         for name, (paper, corrected) in zip(names, figures(tables), strict=True)
     )

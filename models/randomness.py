@@ -10,7 +10,7 @@ import hmac
 import secrets
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,3 +71,11 @@ def torch_stream(seed: Seed) -> Iterator[None]:
     with torch.random.fork_rng():
         torch.manual_seed(seed.integer())
         yield
+
+
+def one_thread() -> AbstractContextManager[object]:
+    """Within it sums are taken in one order: threads would change their last digits from run to run."""
+    from threadpoolctl import threadpool_limits
+
+    limits: AbstractContextManager[object] = threadpool_limits(1)
+    return limits

@@ -199,6 +199,7 @@ def faults_between(spec: Spec, schema: Schema) -> list[Fault]:
         *_text_columns(schema),
         *_nothing_to_model(schema),
         *spec.partition.faults(schema),
+        *spec.join.faults(spec.partition.by),
         *_unknown_parts(spec),
         *_entity(spec, schema),
         *_capacity(spec, schema),

@@ -26,7 +26,17 @@ from models.randomness import Seed
 from models.schema import Column, Frozen
 from models.table import Booleans, Floats, Integers, Table
 
-Classifier = Literal["random_forest", "gradient_boosting", "extra_trees", "knn", "mlp", "svm", "logistic"]
+Classifier = Literal[
+    "random_forest",
+    "gradient_boosting",
+    "extra_trees",
+    "knn",
+    "mlp",
+    "svm",
+    "logistic",
+    "one_class_svm",
+    "isolation_forest",
+]
 Features = NDArray[np.float32]
 Calibrated = Callable[[Floats], Floats]
 
@@ -71,7 +81,12 @@ ESTIMATORS: Mapping[Classifier, Estimator] = {
     ),
     "svm": Estimator("sklearn.svm", "SVC", {}, 1_000),
     "logistic": Estimator("sklearn.linear_model", "LogisticRegression", {"C": 0.1, "max_iter": 300}, 10_000),
+    "one_class_svm": Estimator("sklearn.svm", "OneClassSVM", {}, 2_000),
+    "isolation_forest": Estimator("sklearn.ensemble", "IsolationForest", {}, 10_000),
 }
+
+ONE_CLASS = frozenset({"one_class_svm", "isolation_forest"})
+"""Kinds that are shown real rows alone and say how typical a row is of them."""
 
 ONE_AT_A_TIME = frozenset({"logistic", "gradient_boosting"})
 """Kinds that learn nothing where no feature tells anything by itself, as here, and are given products of features."""
@@ -187,8 +202,14 @@ class Validator(Frozen):
     ``logistic`` and ``gradient_boosting`` also see products of features of different parts, without which they are
     blind. Forests, extra trees, neighbours, networks and kernels look at several features together.
 
+    ``one_class_svm`` and ``isolation_forest`` learn the real rows alone, and negatives only tell what their scores are
+    worth: calibrated against them, the score of a typical row is a probability like any other kind's, and the more
+    typical a row, the higher. Without calibration 0.5 is the boundary that they draw themselves.
+
     NOTE[DIFF]: the reference (arXiv 2507.19700) draws the positives with replacement and calibrates on the rows that
-    the classifier was trained on; here each real row counts equally and the calibration is held out.
+    the classifier was trained on; here each real row counts equally and the calibration is held out. Its isolation
+    forest is trained on a sixth of the negatives too, and its automatic threshold there is taken from the wrong end, so
+    that nine tenths of all pairs pass instead of the best tenth; here the best tenth passes, whatever the kind.
     """
 
     kind: Classifier = "random_forest"
@@ -238,8 +259,11 @@ class Validator(Frozen):
 
     def _trained(self, features: Sequence[Features], rows: Integers, seed: Seed) -> Score:
         """A classifier that has seen ``rows`` and what can be put together from them."""
-        x, real = examples(features, rows, self.negatives, seed.child("negatives"))
         estimator = self._estimator(seed.child("classifier").integer())
+        if self.kind in ONE_CLASS:
+            real_rows = np.hstack([block[rows] for block in features])
+            return Score(estimator.fit(real_rows), spread=_spread(estimator.decision_function(real_rows)))
+        x, real = examples(features, rows, self.negatives, seed.child("negatives"))
         products = None
         if self.kind in ONE_AT_A_TIME:
             products = Products.of(x, real, [block.shape[1] for block in features])
@@ -318,17 +342,22 @@ class Judge:
 
 @dataclass(frozen=True)
 class Score:
-    """The uncalibrated score of a fitted classifier, between 0 and 1."""
+    """The uncalibrated score of a fitted classifier, between 0 and 1.
+
+    ``spread`` is that of the decisions where their scale grows with the number of rows, as a one-class SVM's does.
+    """
 
     estimator: Any
-    products: Products | None
+    products: Products | None = None
+    spread: float = 1.0
 
     def __call__(self, x: Features) -> Floats:
         if self.products is not None:
             x = self.products.apply(x)
         if hasattr(self.estimator, "predict_proba"):
             return np.asarray(self.estimator.predict_proba(x)[:, 1], dtype=np.float64)
-        return 1.0 / (1.0 + np.exp(-np.clip(np.asarray(self.estimator.decision_function(x), np.float64), -30, 30)))
+        decisions = np.asarray(self.estimator.decision_function(x), np.float64) / self.spread
+        return 1.0 / (1.0 + np.exp(-np.clip(decisions, -30, 30)))
 
 
 @dataclass(frozen=True)
@@ -380,6 +409,10 @@ def examples(features: Sequence[Features], rows: Integers, sets: int, seed: Seed
 def _empty(kind: Classifier) -> Any:
     estimator = ESTIMATORS[kind]
     return getattr(import_module(estimator.module), estimator.name)()
+
+
+def _spread(decisions: Floats) -> float:
+    return float(np.std(decisions)) or 1.0
 
 
 def _logit(scores: Floats) -> Floats:

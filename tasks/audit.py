@@ -17,7 +17,7 @@ from models.evidence import Evidence
 from models.finding import Group, Verdict
 from models.ledger import AuditEntry, Standing
 from models.paper import paper_block
-from models.partition import Part, Partition
+from models.partition import Divided, Part, Partition
 from models.policy import Policy, Preset
 from models.portrait import portrait
 from models.randomness import Seed
@@ -76,14 +76,8 @@ def audit(job: Job) -> None:
     plan, workspace = job.plan, job.plan.workspace
     looked_at = _looked_at(plan)
     _ensure_frozen(plan)
-    evidence = Evidence(
-        encode(read_table(workspace.train), plan.schema),
-        encode(read_table(workspace.holdout), plan.schema),
-        _synthetic(plan),
-        read_partition(plan),
-        rules=plan.schema.rules,
-        queries=plan.spec.audit.queries,
-    )
+    partition = read_partition(plan)
+    evidence = _evidence(plan, partition)
     _announce(evidence)
     learned_from = read_json(workspace.joined / "join.json")["training"]
     planted = canary_findings(plan, evidence)
@@ -93,8 +87,8 @@ def audit(job: Job) -> None:
         audit=found,
         preset=plan.spec.audit.preset,
         audits=_entered(plan, looked_at, found.verdict),
-        partition=evidence.partition,
-        generators={part.name: plan.spec.generator_of(part.name).kind for part in evidence.partition.parts},
+        partition=partition.told,
+        generators={name: plan.spec.generator_of(name).kind for name in partition.told.names},
         join=_join_facts(plan),
         validation=Validation.model_validate(read_json(workspace.joined / "validation.json")),
         portrait=portrait(evidence, plan.schema.k),
@@ -104,6 +98,19 @@ def audit(job: Job) -> None:
         for name, written in REPORTS.items():
             (beside / name).write_text(written(report), encoding="utf-8")
         write_json({**looked_at, **_hashes(beside, REPORTS)}, beside / LOOKED_AT)
+
+
+def _evidence(plan: Plan, partition: Divided) -> Evidence:
+    train, holdout = (encode(read_table(path), plan.schema) for path in (plan.workspace.train, plan.workspace.holdout))
+    return Evidence(
+        train,
+        holdout,
+        _synthetic(plan),
+        partition.told.of_columns,
+        rules=plan.schema.rules,
+        queries=plan.spec.audit.queries,
+        clusters=plan.spec.partition.crowds(partition, train, holdout),
+    )
 
 
 def _entered(plan: Plan, looked_at: dict[str, str], verdict: Verdict) -> Standing:
@@ -135,7 +142,8 @@ def _looked_at(plan: Plan) -> dict[str, str]:
     """The hashes of all that an audit depends on and a release tells of: files, reviewed schema, limits."""
     workspace = plan.workspace
     joined = (workspace.synthetic, workspace.joined / "join.json", workspace.joined / "validation.json")
-    files = (workspace.train, workspace.holdout, workspace.intake, workspace.partition, *joined)
+    divided = [workspace.division, *([workspace.assignment] if workspace.assignment.is_file() else [])]
+    files = (workspace.train, workspace.holdout, workspace.intake, *divided, *joined)
     limits = hashlib.sha256(canonical(plan.spec.section("audit"))).hexdigest()
     names = (file.relative_to(workspace.data).as_posix() for file in files)
     return {"schema": schema_digest(plan), "audit section of the spec": limits, **_hashes(workspace.data, names)}

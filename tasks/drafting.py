@@ -189,7 +189,8 @@ def spec_text(name: str, source: dict[str, Any], schema: Schema) -> str:
     parts = max(1, round(len(schema.modelled) / COLUMNS_PER_PART))
     identifiers = [column.name for column in schema.having(Role.IDENTIFIER) if column.include]
     kinds = {
-        "partitioners": partitioners.catalog.kinds(),
+        "partitioners": partitioners.kinds("columns"),
+        "row_partitioners": partitioners.kinds("rows"),
         "generators": generators.catalog.kinds(),
         "joins": joins.catalog.kinds(),
         "measures": measures.catalog.kinds(),

@@ -8,6 +8,7 @@ from typing import Any
 from models.column_trace import ColumnTrace, treatment
 from models.errors import Fault, SpecError, nearest
 from models.manifest import Manifest
+from models.partition import Cluster, Clustering
 from models.schema import Column
 from tasks.lineage import read_events
 from tasks.release import latest, read_manifest
@@ -30,12 +31,16 @@ def _ingested(plan: Plan) -> list[tuple[str, str]]:
 
 
 def _partitioned(plan: Plan) -> list[tuple[str, str]]:
-    parts = read_partition(plan).parts
-    return [*((part.name, ", ".join(part.columns)) for part in parts), ("Partition", str(plan.workspace.partition))]
+    told = read_partition(plan).told
+    if isinstance(told, Clustering):
+        shown = [(cluster.name, cluster.said) for cluster in told.clusters]
+    else:
+        shown = [(part.name, ", ".join(part.columns)) for part in told.parts]
+    return [*shown, ("Partition", str(plan.workspace.division))]
 
 
 def _trained(plan: Plan) -> list[tuple[str, str]]:
-    names = [part.name for part in read_partition(plan).parts]
+    names = read_partition(plan).told.names
     return [(name, f"{plan.spec.generator_of(name).kind} in {plan.workspace.sampler(name)}") for name in names]
 
 
@@ -108,25 +113,22 @@ def _column(plan: Plan, column: Column) -> dict[str, Any]:
 
 
 def _learned(trace: ColumnTrace) -> dict[str, Any]:
-    if trace.part is None:
+    if not trace.how:
         return {}
     together = ", ".join(trace.learned_with) or "no other column"
-    return {"learned by": f"{trace.generator}, in part '{trace.part}', together with {together}"}
+    where = f"{len(trace.clusters)} clusters of rows" if trace.clusters else f"part '{trace.part}'"
+    return {"learned by": f"{trace.generator}, in {where}, together with {together}"}
 
 
 def _release(folder: Path, lineage: Path) -> dict[str, Any]:
     """Source, code, settings, audit and run of a release."""
     manifest = read_manifest(folder)
     source, join = manifest.source, manifest.join
-    parts = [
-        f"{part['name']} ({manifest.generators[part['name']]['kind']}): {', '.join(part['columns'])}"
-        for part in manifest.partition["parts"]
-    ]
     return {
         "release": f"{manifest.name}@v{manifest.version}",
         "rows": f"{manifest.rows:,} from {source.training_rows:,} training rows; {source.holdout_rows:,} held out",
         "source": f"{source.kind}, {source.rows:,} rows; version committed to as {source.version[:16]}…",
-        "parts": "\n".join(parts),
+        **_parts(manifest),
         "join": f"{join['settings']['kind']}: {join['accepted']:,} of {join['proposed']:,} proposed rows",
         "audit": f"{manifest.verdict}: {manifest.reason}",
         "privacy": manifest.privacy_statement,
@@ -135,6 +137,15 @@ def _release(folder: Path, lineage: Path) -> dict[str, Any]:
         "seed": f"committed to as {manifest.seed_commitment[:16]}…",
         **_run(manifest, lineage),
     }
+
+
+def _parts(manifest: Manifest) -> dict[str, str]:
+    """What each generator learned: columns, or rows."""
+    said = manifest.partition
+    shown = {part["name"]: ", ".join(part["columns"]) for part in said.get("parts", ())}
+    shown |= {cluster["name"]: Cluster.model_validate(cluster).said for cluster in said.get("clusters", ())}
+    lines = [f"{name} ({manifest.generators[name]['kind']}): {what}" for name, what in shown.items()]
+    return {"clusters" if "clusters" in said else "parts": "\n".join(lines)}
 
 
 def _code(manifest: Manifest) -> str:

@@ -176,10 +176,10 @@ def _facets(run: Run, one: Dataset) -> dict[str, Any]:
 
 
 def _column_lineage(run: Run, traces: Sequence[ColumnTrace]) -> Any:
-    """From which source column each released column was learned, in which part and by which generator.
+    """From which source column each released column was learned, in which part or clusters and by which generator.
 
     A column that is made anew has no input. Which rows there are depends on all modelled columns: the parts were joined
-    by what was seen of all of them.
+    by what was seen of all of them, and rows are in a cluster because of all their cells.
     """
     from openlineage.client.facet_v2 import column_lineage_dataset as lineage
 
@@ -188,13 +188,17 @@ def _column_lineage(run: Run, traces: Sequence[ColumnTrace]) -> Any:
         return lineage.InputField(namespace=run.namespace, name=run.source, field=name, transformations=[how])
 
     def field(trace: ColumnTrace) -> Any:
-        if trace.part is None:
+        if not trace.how:
             return lineage.Fields([], transformationDescription=trace.treatment, transformationType="MASKED")
-        how = f"part '{trace.part}', generator '{trace.generator}'"
-        own = source(trace.name, "DIRECT", "TRANSFORMATION", how)
-        return lineage.Fields([own], transformationDescription=f"{trace.treatment}; {how}", transformationType="MASKED")
+        own = source(trace.name, "DIRECT", "TRANSFORMATION", trace.how)
+        described = f"{trace.treatment}; {trace.how}"
+        return lineage.Fields([own], transformationDescription=described, transformationType="MASKED")
 
-    modelled = [source(trace.name, "INDIRECT", "JOIN", "parts joined") for trace in traces if trace.part is not None]
+    modelled = [
+        source(trace.name, "INDIRECT", "JOIN", "clusters joined" if trace.clusters else "parts joined")
+        for trace in traces
+        if trace.how
+    ]
     return lineage.ColumnLineageDatasetFacet(fields={trace.name: field(trace) for trace in traces}, dataset=modelled)
 
 

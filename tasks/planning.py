@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from models.errors import ContractError
-from models.partition import Partition
+from models.partition import Clustering, Partition
 from models.schema import subset
 from models.synthesis import divide
 from tasks.codec import breaches, encode
 from tasks.ingest import fetch, split
 from tasks.spec import Plan, load
+from tasks.synthesis import unused
 
 WEAK, STRONG = 0.3, 1.0
 """Between/within ratios: below one a validator has too little to go by, above the other no join can recover it all."""
@@ -20,12 +21,15 @@ WEAK, STRONG = 0.3, 1.0
 
 @dataclass(frozen=True)
 class PlannedPart:
-    """``width`` is how many numbers the generator makes of a row before it learns."""
+    """``width`` is how many numbers the generator makes of a row before it learns; ``rows`` says which rows are in a
+    cluster, and is empty for a part of columns.
+    """
 
     name: str
     columns: tuple[str, ...]
     generator: str
     width: int
+    rows: str = ""
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,7 @@ class Preview:
 
 
 def preview(path: Path) -> Preview:
-    """Read the source and divide its columns as a run would: same rows, same seed, same parts.
+    """Read the source and divide it as a run would: same rows, same seed, same parts.
 
     Raises ContractError for rows that break the schema.
     """
@@ -53,25 +57,28 @@ def preview(path: Path) -> Preview:
     if found:
         raise ContractError(breach.fault() for breach in found)
     train, _ = split(table, plan.schema, plan.spec.split.holdout, plan.spec.split.entity, plan.workspace.seed())
-    divided = divide(encode(train, plan.schema), plan.spec.partition, plan.workspace.seed())
-    return Preview(plan.spec.name, table.num_rows, _parts(plan, divided), divided.ratio, tuple(remarks(divided)))
+    told = divide(encode(train, plan.schema), plan.spec.partition, plan.workspace.seed()).told
+    said = (*remarks(told), *unused(plan.spec, told))
+    return Preview(plan.spec.name, table.num_rows, _parts(plan, told), told.of_columns.ratio, said)
 
 
-def _parts(plan: Plan, found: Partition) -> tuple[PlannedPart, ...]:
+def _parts(plan: Plan, told: Partition | Clustering) -> tuple[PlannedPart, ...]:
+    rows = {c.name: c.said for c in told.clusters} if isinstance(told, Clustering) else {}
     return tuple(
         PlannedPart(
-            part.name,
-            part.columns,
-            plan.spec.generator_of(part.name).kind,
-            plan.spec.generator_of(part.name).width(subset(plan.schema.modelled, part.columns)),
+            name,
+            told.columns_of(name),
+            plan.spec.generator_of(name).kind,
+            plan.spec.generator_of(name).width(subset(plan.schema.modelled, told.columns_of(name))),
+            rows.get(name, ""),
         )
-        for part in found.parts
+        for name in told.names
     )
 
 
-def remarks(found: Partition) -> list[str]:
-    """What the between/within association ratio says about joining these parts."""
-    if found.ratio is None:
+def remarks(found: Partition | Clustering) -> list[str]:
+    """How the table was divided, and what the between/within association ratio says about joining parts of columns."""
+    if isinstance(found, Clustering) or found.ratio is None:
         return [found.reason]
     said = [found.reason, f"Association between parts over within parts: {found.ratio:.2f}."]
     if found.ratio > STRONG:

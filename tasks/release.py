@@ -25,6 +25,7 @@ from models.errors import Fault, ParquetryError, StateError, TamperedError, With
 from models.finding import Verdict
 from models.ledger import Standing
 from models.manifest import FORMAT, CodeFacts, IndexEntry, Manifest, PublishedFile, SourceFacts
+from models.partition import Clustering, Partition
 from models.schema import Schema
 from models.spec import parse_schema
 from models.validation import promised
@@ -169,8 +170,7 @@ def _write_data(plan: Plan, schema: Schema, folder: Path) -> None:
 def _manifest(plan: Plan, audit: dict[str, Any], version: int, schema: Schema) -> Manifest:
     """All but the list of files. ``schema`` is the published one: what a release leaves out is named nowhere in it."""
     workspace, spec = plan.workspace, plan.spec
-    intake, joined, found = read_json(workspace.intake), join_told(plan), read_partition(plan)
-    partition = found.model_copy(update={"ratio": None if found.ratio is None else round(found.ratio, 3)})
+    intake, joined, found = read_json(workspace.intake), join_told(plan), read_partition(plan).told
     return Manifest(
         name=spec.name,
         version=version,
@@ -186,8 +186,8 @@ def _manifest(plan: Plan, audit: dict[str, Any], version: int, schema: Schema) -
         spec_digest=spec.digest(),
         schema_digest=_digest(schema),
         seed_commitment=workspace.seed().commitment(),
-        partition=partition.model_dump(mode="json"),
-        generators={part.name: spec.generator_of(part.name).model_dump(mode="json") for part in found.parts},
+        partition=_published(found),
+        generators={name: spec.generator_of(name).model_dump(mode="json") for name in found.names},
         join={"settings": spec.join.model_dump(mode="json"), **joined},
         verdict=audit["verdict"],
         reason=audit["reason"],
@@ -197,6 +197,12 @@ def _manifest(plan: Plan, audit: dict[str, Any], version: int, schema: Schema) -
         code=_code(),
         columns=traces(spec, plan.schema, found),
     )
+
+
+def _published(found: Partition | Clustering) -> dict[str, Any]:
+    """How the table was divided; to its last digit, a ratio would be a fingerprint of real rows."""
+    said = found.model_dump(mode="json")
+    return said if said.get("ratio") is None else {**said, "ratio": round(said["ratio"], 3)}
 
 
 def _code() -> CodeFacts:

@@ -15,7 +15,7 @@ from models.auditing import Audit
 from models.finding import Finding, Group, Unit, Verdict, overall
 from models.ledger import Standing
 from models.paper import PaperColumn
-from models.partition import Partition
+from models.partition import Clustering, Partition
 from models.policy import Preset
 from models.portrait import Portrait
 from models.radar import radar
@@ -64,9 +64,9 @@ CANNOT_SAY = (
     "kept elsewhere was not tried.",
     "Its figures are about groups. A person who is unlike everybody else may be at a higher risk than they say.",
     "It cannot see a leak that is smaller than the intervals shown. More held-out rows make the intervals narrower.",
-    "No differential privacy holds for the table from end to end: whatever joins the parts, and any split that looks "
-    "at associations, read real rows without noise. All parts describe the same people; if their generators have "
-    "privacy budgets, these add up.",
+    "No differential privacy holds for the table from end to end: whatever joins the parts, and any split of columns "
+    "or rows that looks at them, read real rows without noise. All parts of columns describe the same people; if their "
+    "generators have privacy budgets, these add up.",
     "It is about one release. Several releases about the same people tell more together than each of them alone.",
     "Its limits are the project's policy. Official precedents exist for how few people a published cell may show (10 "
     "or 11, a chance of 0.09), and the pictures keep to the schema's k; for attacks on synthetic rows there is none.",
@@ -83,7 +83,7 @@ class Report:
 
     name: str
     audit: Audit
-    partition: Partition
+    partition: Partition | Clustering
     generators: Mapping[str, str] = field(default_factory=dict)
     join: Mapping[str, Any] = field(default_factory=dict)
     validation: Validation | None = None
@@ -163,11 +163,12 @@ def _said(report: Report) -> dict[str, Any]:
         "gated": len(audit.gated),
         "passed": len(audit.having(Verdict.PASS)),
         "findings": [_published(finding) for finding in audit.findings],
-        "partition": {"reason": partition.reason, "ratio": _rounded(partition.ratio, 3)},
-        "parts": [
-            {"name": part.name, "generator": report.generators.get(part.name), "columns": list(part.columns)}
-            for part in partition.parts
-        ],
+        "partition": {
+            "by": partition.by,
+            "reason": partition.reason,
+            "ratio": _rounded(partition.of_columns.ratio, 3),
+        },
+        **_parts(report),
         "join": {fact: round(value, 3) if isinstance(value, float) else value for fact, value in report.join.items()},
         "validation": report.validation.model_dump(mode="json")["checks"] if report.validation else None,
         "portrait": asdict(report.portrait) if report.portrait else None,
@@ -177,6 +178,16 @@ def _said(report: Report) -> dict[str, Any]:
             for column in report.paper
         ],
     }
+
+
+def _parts(report: Report) -> dict[str, Any]:
+    """The parts of columns, and the clusters of rows, of which there are none where columns were divided."""
+    division, made = report.partition, report.generators
+    if isinstance(division, Clustering):
+        clusters = [{**cluster.model_dump(), "generator": made.get(cluster.name)} for cluster in division.clusters]
+        return {"parts": [], "clusters": clusters}
+    parts = [{"name": p.name, "generator": made.get(p.name), "columns": list(p.columns)} for p in division.parts]
+    return {"parts": parts, "clusters": []}
 
 
 def _published(finding: Finding) -> dict[str, Any]:

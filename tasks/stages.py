@@ -51,7 +51,7 @@ JOIN = Stage(
 )
 AUDIT = Stage(
     "audit",
-    sections=("name", "audit", "generator", "generators", "join"),
+    sections=("name", "audit", "partition", "generator", "generators", "join"),
     reads=lambda workspace: (workspace.raw, workspace.partition, workspace.joined),
     writes=lambda workspace: (workspace.audit,),
     work=audit.audit,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,10 @@ import numpy as np
 
 from models import generators
 from models.errors import Fault, StateError, SynthesisError
-from models.joins import Draw
-from models.partition import Part, Partition
+from models.partition import Assignment, Divided, Division, Part, Partition, Rows, division
 from models.schema import subset
-from models.synthesis import divide, draw_part, fit_part, join_parts
+from models.spec import Spec
+from models.synthesis import Pools, divide, draw_part, fit_part, join_divided
 from models.table import Table, digest
 from tasks.codec import decode, encode
 from tasks.expectations import ensure, validate
@@ -43,17 +44,38 @@ def training_rows(plan: Plan) -> Table:
     return encode(read_table(plan.workspace.train), plan.schema)
 
 
-def read_partition(plan: Plan) -> Partition:
-    return Partition.model_validate(read_json(plan.workspace.partition))
+def read_partition(plan: Plan) -> Divided:
+    """What the partition stage made. Raises StateError where it did not."""
+    told = division(read_json(plan.workspace.division))
+    if isinstance(told, Partition):
+        return told
+    path = plan.workspace.assignment
+    if not path.is_file():
+        raise StateError(Fault(str(path), "no such file", "run the partition stage again"))
+    return Assignment(told, np.load(path, allow_pickle=False).astype(np.int64))
 
 
-def partition(job: Job) -> Partition:
-    """The partition stage: columns into disjoint parts."""
+def partition(job: Job) -> Divided:
+    """The partition stage: columns into disjoint parts, or rows into disjoint clusters.
+
+    The cluster of every row is kept as numbers beside what may be told, and leaves the workspace no more than they do.
+    """
     plan = job.plan
     found = divide(training_rows(plan), plan.spec.partition, plan.workspace.seed())
-    write_json(found.model_dump(mode="json"), plan.workspace.partition)
-    log.info(found.reason)
+    with whole_folder(plan.workspace.partition, replace=True) as beside:
+        write_json(found.told.model_dump(mode="json"), beside / plan.workspace.division.name)
+        if isinstance(found, Assignment):
+            np.save(beside / plan.workspace.assignment.name, found.rows.astype(np.int8), allow_pickle=False)
+    log.info(found.told.reason)
+    for remark in unused(plan.spec, found.told):
+        log.warning(remark)
     return found
+
+
+def unused(spec: Spec, told: Division) -> list[str]:
+    """What is said of clusters that were not found: how many there are shows only when rows are divided."""
+    lost = [name for name in spec.generators if name not in told.names]
+    return [f"No part is called {' or '.join(lost)}: what 'generators' says of it is not used."] if lost else []
 
 
 def join_told(plan: Plan) -> dict[str, Any]:
@@ -110,12 +132,12 @@ class DrawWork:
 def draw(work: DrawWork) -> Path:
     """Draw from a stored sampler into a file of numbers (.npy, read without pickle)."""
     plan = load(work.spec)
-    part = _part(plan, work.part)
-    state = read_state(plan.workspace.sampler(part.name))
+    state = read_state(plan.workspace.sampler(work.part))
     settings = generators.catalog.settings(state.kind)
-    sampler = settings.sampler.restore(state, subset(plan.schema.modelled, part.columns))
-    with Sealed(f"draw-{part.name}", plan.workspace.secret):
-        rows = draw_part(sampler, part.name, work.round, work.n, plan.workspace.seed())
+    columns = read_partition(plan).told.columns_of(work.part)
+    sampler = settings.sampler.restore(state, subset(plan.schema.modelled, columns))
+    with Sealed(f"draw-{work.part}", plan.workspace.secret):
+        rows = draw_part(sampler, work.part, work.round, work.n, plan.workspace.seed())
     with whole_file(work.target) as beside, open(beside, "wb") as file:
         np.save(file, rows.values, allow_pickle=False)
     return work.target
@@ -129,7 +151,7 @@ def join(job: Job) -> None:
     n = len(train_rows) if plan.spec.rows == "as-training" else plan.spec.rows
     pools = plan.workspace.data / "interim" / ".pools.part"
     try:
-        joined = join_parts(train_rows, found, plan.spec.join, _draws(job, found, pools), n, plan.workspace.seed())
+        joined = join_divided(train_rows, found, plan.spec.join, _draws(job, found, pools), n, plan.workspace.seed())
     finally:
         shutil.rmtree(pools, ignore_errors=True)
     if not len(joined.table):
@@ -161,16 +183,19 @@ def join(job: Job) -> None:
         write_json(validation.model_dump(mode="json"), beside / "validation.json")
 
 
-def _draws(job: Job, found: Partition, pools: Path) -> Draw:
+def _draws(job: Job, found: Divided, folder: Path) -> Pools:
     """Pools drawn by the crew, part by part; their rows pass through files that do not outlive the reading."""
-    plan = job.plan
+    plan, names = job.plan, found.told.names
 
-    def draw_all(round: int, n: int) -> list[Table]:
-        work = [DrawWork(plan.path, part.name, round, n, pools / f"{part.name}-{round}.npy") for part in found.parts]
-        files = job.each(draw, work, [part.name for part in found.parts], seconds=plan.spec.limits.part_seconds)
+    def draw_all(round: int, rows: Sequence[int]) -> list[Table]:
+        work = [
+            DrawWork(plan.path, name, round, n, folder / f"{name}-{round}.npy")
+            for name, n in zip(names, rows, strict=True)
+        ]
+        files = job.each(draw, work, names, seconds=plan.spec.limits.part_seconds)
         tables = [
-            Table(subset(plan.schema.modelled, part.columns), np.load(file, allow_pickle=False))
-            for part, file in zip(found.parts, files, strict=True)
+            Table(subset(plan.schema.modelled, found.told.columns_of(name)), np.load(file, allow_pickle=False))
+            for name, file in zip(names, files, strict=True)
         ]
         for file in files:
             file.unlink()
@@ -179,7 +204,7 @@ def _draws(job: Job, found: Partition, pools: Path) -> Draw:
     return draw_all
 
 
-def _part(plan: Plan, name: str) -> Part:
+def _part(plan: Plan, name: str) -> Part | Rows:
     return next(part for part in read_partition(plan).parts if part.name == name)
 
 
@@ -187,13 +212,13 @@ def _part_record(plan: Plan, part: str) -> Path:
     return plan.workspace.records / "parts" / f"{part}.json"
 
 
-def _part_key(plan: Plan, part: Part) -> str:
+def _part_key(plan: Plan, part: Part | Rows) -> str:
     """All that one part's sampler depends on."""
     generator = plan.spec.generator_of(part.name)
     return hashlib.sha256(
         canonical(
             {
-                "part": part.model_dump(mode="json"),
+                "part": _learned(part),
                 "generator": generator.model_dump(mode="json"),
                 "schema": schema_digest(plan),
                 "train": sha256_of(plan.workspace.train),
@@ -204,7 +229,14 @@ def _part_key(plan: Plan, part: Part) -> str:
     ).hexdigest()
 
 
-def _trained(plan: Plan, part: Part) -> bool:
+def _learned(part: Part | Rows) -> dict[str, Any]:
+    """Of which columns, or of which rows, a part is."""
+    if isinstance(part, Part):
+        return part.model_dump(mode="json")
+    return {"name": part.name, "rows": hashlib.sha256(np.packbits(part.chosen).tobytes()).hexdigest()}
+
+
+def _trained(plan: Plan, part: Part | Rows) -> bool:
     folder = plan.workspace.sampler(part.name)
     try:
         record = read_json(_part_record(plan, part.name))
@@ -213,7 +245,7 @@ def _trained(plan: Plan, part: Part) -> bool:
     return folder.is_dir() and record == {"key": _part_key(plan, part), "sha256": sha256_of(folder)}
 
 
-def _forget_other_parts(plan: Plan, parts: tuple[Part, ...]) -> None:
+def _forget_other_parts(plan: Plan, parts: Sequence[Part | Rows]) -> None:
     names = {part.name for part in parts}
     for folder in plan.workspace.samplers.glob("*"):
         if folder.name not in names:

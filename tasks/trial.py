@@ -34,17 +34,21 @@ def synthesize(
     *,
     generator: str = "cart",
     parts: int = 1,
-    join: str = "shuffled",
+    clusters: int | None = None,
+    join: str | None = None,
     rows: int | None = None,
     seed: int | None = None,
     k: int = 10,
 ) -> pd.DataFrame:
     """A synthetic DataFrame with the columns and dtypes of ``frame``; nothing is audited.
 
+    ``parts`` divides the columns, ``clusters`` the rows: as many clusters of rows that are alike, each learned by
+    itself. Columns are joined by ``shuffled`` unless another join is named.
+
     Levels that fewer than ``k`` rows share are not reproduced. Raises SpecError for unknown kinds, free text and
     impossible sizes, ContractError for cells that no column can hold.
     """
-    how = recipe(generator, parts, join)
+    how = recipe(generator, parts, clusters, join)
     table = from_pandas(frame)
     return to_pandas(_make(table, drafted(table, k), how, rows, seed), frame)
 
@@ -56,7 +60,8 @@ def synthesize_file(
     spec: Path | None,
     generator: str,
     parts: int,
-    join: str,
+    clusters: int | None,
+    join: str | None,
     rows: int | None,
     seed: int | None,
     csv: AsWritten = AS_USUAL,
@@ -68,7 +73,7 @@ def synthesize_file(
     _ensure_target(target, source)
     settings = csv.settings([source])
     plan = None if spec is None else load(spec)
-    how = recipe(generator, parts, join) if plan is None else Recipe.of(plan.spec)
+    how = recipe(generator, parts, clusters, join) if plan is None else Recipe.of(plan.spec)
     table = file_source(source, {**_csv_of(plan), **settings}).read()
     log.info("%s rows of %s columns read; learning from them", f"{table.num_rows:,}", f"{table.num_columns:,}")
     schema = drafted(table, k=10) if plan is None else plan.schema
@@ -97,10 +102,17 @@ def _ensure_target(target: Path, source: Path) -> None:
     ensure_writable(target)
 
 
-def recipe(generator: str, parts: int, join: str) -> Recipe:
-    """The settings that the short form names: columns that belong together stay in one part."""
-    partition = partitioners.catalog.build({"kind": "clustered", "parts": parts})
-    return Recipe(partition, generators.catalog.build(generator), {}, joins.catalog.build(join))
+def recipe(generator: str, parts: int, clusters: int | None, join: str | None) -> Recipe:
+    """The settings that the short form names: columns that belong together stay in one part, rows that are alike in one
+    cluster. Raises SpecError where both are to be divided.
+    """
+    if clusters is not None and parts > 1:
+        found = f"{parts} parts of columns and {clusters} clusters of rows"
+        raise SpecError(Fault("partition", found, "divide either columns or rows"))
+    said = {"kind": "clustered", "parts": parts} if clusters is None else {"kind": "kmeans", "k": clusters}
+    joined = join or ("shuffled" if clusters is None else "concatenation")
+    built = partitioners.catalog.build(said), generators.catalog.build(generator), joins.catalog.build(joined)
+    return Recipe(built[0], built[1], {}, built[2])
 
 
 def drafted(table: pa.Table, k: int) -> Schema:
@@ -125,7 +137,7 @@ def drafted(table: pa.Table, k: int) -> Schema:
 
 
 def _make(table: pa.Table, schema: Schema, how: Recipe, rows: int | None, number: int | None) -> pa.Table:
-    faults = how.partition.faults(schema)
+    faults = [*how.partition.faults(schema), *how.join.faults(how.partition.by)]
     if rows is not None and rows < 0:
         faults.append(Fault("rows", f"{rows:,} rows cannot be made", "ask for 0 or more"))
     if faults:

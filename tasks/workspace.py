@@ -44,7 +44,18 @@ class Workspace:
 
     @property
     def partition(self) -> Path:
-        return self.data / "interim" / "partition.json"
+        """How the training table was divided."""
+        return self.data / "interim" / "partition"
+
+    @property
+    def division(self) -> Path:
+        """What may be told of it."""
+        return self.partition / "partition.json"
+
+    @property
+    def assignment(self) -> Path:
+        """The cluster of every training row, where rows were divided: private."""
+        return self.partition / "rows.npy"
 
     @property
     def samplers(self) -> Path:

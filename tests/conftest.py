@@ -30,3 +30,21 @@ def finished(tmp_path_factory, crew):
     (secret / "seed").write_text("7" * 64)
     run_stages(spec, crew)
     return load(spec)
+
+
+IN_CLUSTERS = {
+    "partition": {"by": "rows", "kind": "strata", "column": "sex"},
+    "generators": {"cluster-2": "copula"},
+    "join": "concatenation",
+}
+
+
+@pytest.fixture(scope="session")
+def clustered(tmp_path_factory, crew):
+    """The same with rows divided by sex, learned by two generators; not to be changed (copy it)."""
+    spec = write_workspace(tmp_path_factory.mktemp("clustered"), **IN_CLUSTERS)
+    secret = load(spec).workspace.secret
+    secret.mkdir(parents=True)
+    (secret / "seed").write_text("7" * 64)
+    run_stages(spec, crew)
+    return load(spec)

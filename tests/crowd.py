@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from models.evidence import Evidence
+from models.evidence import Crowd, Evidence
 from models.partition import Part, Partition
 from models.schema import Column
-from models.table import Table
+from models.table import Table, stack
 
 COLUMNS = (
     Column(name="age", kind="integer", dtype="int64", bounds=(0, 100)),
@@ -46,6 +46,18 @@ def independent(table, seed=0):
     """The rows of ``table`` with every column in an order of its own."""
     rng = np.random.default_rng(seed)
     return cells(table, np.column_stack([rng.permutation(column) for column in table.values.T]))
+
+
+def by_region(train, holdout):
+    """The people of each region, as of clusters of rows."""
+    regions = {f"cluster-{code + 1}": code for code in range(4)}
+    return tuple(Crowd(name, train["region"] == code, holdout["region"] == code) for name, code in regions.items())
+
+
+def one_region_copied(train, fresh):
+    """As many rows as ``train``: its people of the first region, and strangers of the others."""
+    copied, others = train.take(train["region"] == 0), fresh.take(fresh["region"] != 0)
+    return stack([copied, others.take(slice(0, len(train) - len(copied)))])
 
 
 def evidence(synthetic, *, train, holdout, partition=ONE_PART):

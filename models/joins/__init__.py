@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from models.catalog import Catalog
+from models.errors import Fault
 from models.randomness import Seed
 from models.schema import Frozen
 from models.table import Table
@@ -39,6 +40,12 @@ class Join(Frozen, ABC):
     """A join's settings. Subclasses add ``kind: Literal["<file name>"]`` and their own fields."""
 
     kind: str
+
+    def faults(self, by: str) -> list[Fault]:
+        """What cannot be joined of a table that was divided ``by`` columns or rows, told before any row is read."""
+        if by == "columns":
+            return []
+        return [Fault("join", f"'{self.kind}' cannot join clusters of rows", "write 'join: concatenation'")]
 
     @abstractmethod
     def fit(self, parts: list[Table], seed: Seed) -> Joiner:

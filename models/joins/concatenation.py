@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from models.errors import Fault
 from models.joins import Draw, Join, Joined, Joiner
 from models.pairing import aligned
 from models.randomness import Seed
@@ -14,10 +15,17 @@ class Concatenation(Join):
     """Parts put side by side as they are drawn: rows of one draw belong together only if the generators made it so.
 
     Parts come from independent streams, so the join keeps each part's rows exactly and all dependence between parts is
-    lost. Nothing is learnt from the real rows.
+    lost. Nothing is learnt from the real rows. Clusters of rows are put below one another, in their proportions and a
+    random order (``models.synthesis.join_clusters``).
+
+    NOTE[DIFF]: the reference (arXiv 2507.19700) draws all parts from one seed, which makes rows of the same position
+    depend on one another although nothing in the data does.
     """
 
     kind: Literal["concatenation"] = "concatenation"
+
+    def faults(self, by: str) -> list[Fault]:
+        return []
 
     def fit(self, parts: list[Table], seed: Seed) -> Joiner:
         aligned(parts)

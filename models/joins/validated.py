@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import ceil
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from models.joins import Draw, Join, Joined, Joiner
-from models.pairing import aligned, orders, shuffled
+from models.joins.shuffled import InRandomOrder
+from models.pairing import aligned, orders
 from models.randomness import Seed
 from models.schema import Frozen
 from models.table import Floats, Integers, Table, beside, stack
@@ -70,14 +71,21 @@ class Decaying(_Best):
         return max(self.floor, threshold - self.step)
 
 
+BEHAVIOURS: Mapping[str, Mapping[str, Any]] = {
+    "strict": {"threshold": Fixed(), "patience": 3},
+    "adaptive": {"threshold": Decaying(), "patience": 5},
+}
+"""The two that the paper names, as defaults for what the spec does not say."""
+
+
 class Validated(Join):
     """Parts are shuffled, paired by position and scored; pairs that score ``threshold`` or more are taken out; repeat.
 
     A pool of ``pool`` times the rows asked for is drawn. It is given up after ``patience`` rounds in a row without
     acceptance, or after ``rounds`` rounds, and the next one is drawn, ``draws`` pools at most. What is then lacking is
-    the shortfall. The paper (arXiv 2507.19700) has two behaviours: *strict* is the default here
-    (``threshold: {kind: fixed, value: 0.5}``, ``patience: 3``), *adaptive* is ``threshold: {kind: decaying}``,
-    ``patience: 5``.
+    the shortfall. ``behaviour`` names one of the paper's two (arXiv 2507.19700): *strict* means
+    ``threshold: {kind: fixed, value: 0.5}`` and ``patience: 3``, *adaptive* ``threshold: {kind: decaying}`` and
+    ``patience: 5``; what is set beside it counts.
 
     Scores are calibrated: at 0.5 a pair is as likely by chance as in the real table. The best-scoring pairs are the
     most typical ones, so the higher the threshold, the more the parts' marginals drift and dependence is overdone.
@@ -92,11 +100,18 @@ class Validated(Join):
 
     kind: Literal["validated"] = "validated"
     validator: Validator = Field(default_factory=Validator)
+    behaviour: Literal["strict", "adaptive"] = "strict"
     threshold: Annotated[Fixed | Auto | Decaying, Field(discriminator="kind")] = Field(default_factory=Fixed)
     pool: float = Field(default=3.0, ge=1)
     patience: int = Field(default=3, ge=1)
     rounds: int = Field(default=100, ge=1)
     draws: int = Field(default=3, ge=1)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_the_behaviour_has_it(cls, said: Any) -> Any:
+        named = said.get("behaviour") if isinstance(said, Mapping) else None
+        return {**BEHAVIOURS[named], **said} if isinstance(named, str) and named in BEHAVIOURS else said
 
     def fit(self, parts: list[Table], seed: Seed) -> Joiner:
         aligned(parts)
@@ -119,19 +134,6 @@ def _known(validator: Validator, quality: Quality) -> dict[str, Any]:
         "informed": quality.informed,
         **{("training_rows" if name == "rows" else name): value for name, value in asdict(quality).items()},
     }
-
-
-@dataclass(frozen=True)
-class InRandomOrder(Joiner):
-    """What is left to do without a validator; a single part passes as it is."""
-
-    known: dict[str, Any]
-
-    def join(self, draw: Draw, n: int, seed: Seed) -> Joined:
-        parts = draw(0, n)
-        count = aligned(parts)
-        table = beside(shuffled(parts, seed) if len(parts) > 1 else parts)
-        return Joined(table, proposed=count, accepted=count, facts=self.known, shortfall=n - count)
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
-"""Exact and near copies of training people, in excess of what chance brings about, for whole rows and for each part."""
+"""Exact and near copies of training people, beyond what chance brings about, of whole rows, by part and by cluster."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -10,12 +10,12 @@ import numpy as np
 from pydantic import Field
 
 from models.estimates import Estimate, clustered, excess, mean_count, scaled, share, spread
-from models.evidence import Closeness, Evidence, place
+from models.evidence import WHOLE, Closeness, Crowd, Evidence, place
 from models.finding import Finding, Group, Unit
 from models.measures import Measure
 from models.randomness import Seed
 from models.schema import Frozen
-from models.table import Floats
+from models.table import Booleans, Floats
 from models.twins import Keys, copies, row_keys
 
 SOURCE = (
@@ -26,6 +26,8 @@ EXACT = "How many synthetic rows are, cell by cell, the row of one training pers
 NEAR = "How many training people have a synthetic row as close to them as hardly any stranger is, beyond chance?"
 UNDECIDED = "without held-out rows nothing tells a near copy from a chance match"
 SHARED = "not gated: in these columns so many people are alike that even a copy of all of them would tell little of any"
+
+ALL = slice(None)
 
 
 class Ceilings(Frozen):
@@ -59,6 +61,11 @@ class Copies(Measure):
     percentage points for whole rows and 1 for parts, are project policy. Exact copies are facts about the release: one
     without any is certain to have none. Parts in which a copy of all training rows would stay within the limit are
     reported without gating.
+
+    Where rows were divided into clusters, both are told of the people of each cluster, whole rows, with the threshold
+    of near copies that all have; a share is then one of as many released rows as the cluster has people. These are not
+    gated: a generator that copies its cluster, which has 5 % of all people at least, is found by the limits for all of
+    them, while in a small cluster too few are held out to pass anything, so that honest releases would be withheld.
     """
 
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -73,7 +80,8 @@ class Copies(Measure):
     quantile: float = Field(default=0.01, gt=0, lt=1, description="share of held-out people who count as near")
 
     def measure(self, evidence: Evidence, seed: Seed) -> tuple[Finding, ...]:
-        return tuple(finding for view in evidence.views for finding in self._of_view(evidence, view))
+        found = tuple(finding for view in evidence.views for finding in self._of_view(evidence, view))
+        return (*found, *self._of_clusters(evidence))
 
     def _of_view(self, evidence: Evidence, view: str) -> tuple[Finding, Finding]:
         limits, columns = self.parts if view else self.whole, evidence.views[view]
@@ -87,21 +95,37 @@ class Copies(Measure):
             self._finding("Near copies", NEAR, near, view, limits.near),
         )
 
-    def _near(self, closeness: Closeness, scale: float) -> _Matches:
-        strangers = closeness.strangers
-        if not len(strangers):
-            return _Matches(np.zeros(1), None, scale, planted=None, n=0)
-        near = float(np.quantile(strangers, self.quantile, method="inverted_cdf"))
-        unseen = share(int(np.count_nonzero(closeness.holdout <= near)), len(closeness.holdout))
-        matches = (closeness.train <= near).astype(np.float64)
-        planted = 1.0 - float(np.count_nonzero(strangers <= near)) / len(strangers)
-        return _Matches(matches, scaled(unseen, scale), scale, planted, len(strangers))
+    def _of_clusters(self, evidence: Evidence) -> Iterator[Finding]:
+        if not evidence.clusters:
+            return
+        train, holdout, synthetic = (row_keys(t) for t in (evidence.train, evidence.holdout, evidence.synthetic))
+        ratio, closeness = len(evidence.train) / len(evidence.synthetic), evidence.closeness[WHOLE]
+        counts, planted = copies(train, holdout, synthetic), copies(train, holdout, train)[0]
+        asked, unseen = (evidence.asked_rows(table) for table in (evidence.train, evidence.holdout))
+        for crowd in evidence.clusters:
+            exact = _exact_in(crowd, counts, planted, ratio)
+            near = self._near(closeness, max(1.0, ratio), crowd.train[asked], crowd.holdout[unseen])
+            yield self._finding("Exact copies", EXACT, exact, crowd.name, None)
+            yield self._finding("Near copies", NEAR, near, crowd.name, None)
 
-    def _finding(self, name: str, question: str, found: _Matches, view: str, limit: float | None) -> Finding:
+    def _near(
+        self, closeness: Closeness, scale: float, among: Booleans | slice = ALL, control: Booleans | slice = ALL
+    ) -> _Matches:
+        """Near copies of the people ``among`` those who are asked, with the ``control`` among held-out people."""
+        strangers, train, holdout = closeness.strangers, closeness.train[among], closeness.holdout[control]
+        if not len(train) or not len(holdout):
+            return _Matches(np.zeros(1), None, scale, planted=None, n=len(holdout))
+        near = float(np.quantile(strangers, self.quantile, method="inverted_cdf"))
+        unseen = share(int(np.count_nonzero(holdout <= near)), len(holdout))
+        matches = (train <= near).astype(np.float64)
+        planted = 1.0 - float(np.count_nonzero(strangers[control] <= near)) / len(holdout)
+        return _Matches(matches, scaled(unseen, scale), scale, planted, len(holdout))
+
+    def _finding(self, name: str, question: str, found: _Matches, where: str, limit: float | None) -> Finding:
         chance, beyond = found.chance, found.beyond
         if limit is not None and chance is not None:
             limit += self.tolerance * spread(chance.value)
-        shared = bool(view) and limit is not None and found.planted is not None and found.planted <= limit
+        shared = bool(where) and limit is not None and found.planted is not None and found.planted <= limit
         return Finding(
             measure=self.kind,
             name=name,
@@ -115,7 +139,7 @@ class Copies(Measure):
             n=found.n,
             limit=None if shared else limit,
             planted=found.planted,
-            where=place(view),
+            where=place(where),
             reason=SHARED if shared else "" if beyond else UNDECIDED,
             source=SOURCE,
         )
@@ -148,6 +172,15 @@ def _exact(train: Keys, holdout: Keys, synthetic: Keys, ratio: float) -> _Matche
         return _Matches(counts, chance, ratio, planted, len(holdout), facts=True)
     chance = _seen_once_again(train)
     return _Matches(counts, chance, ratio, planted - chance.value, len(train), facts=True)
+
+
+def _exact_in(crowd: Crowd, counts: tuple[Floats, Floats], planted: Floats, ratio: float) -> _Matches:
+    """Exact copies of the people of a cluster, from the copies of all training people and of all held-out people."""
+    known, unseen = counts[0][crowd.train], counts[1][crowd.holdout]
+    if not len(known) or not len(unseen):
+        return _Matches(np.zeros(1), None, ratio, planted=None, n=len(unseen), facts=True)
+    chance = scaled(mean_count(unseen, clustered(known)), ratio)
+    return _Matches(known, chance, ratio, float(planted[crowd.train].mean()), len(unseen), facts=True)
 
 
 def _seen_once_again(train: Keys) -> Estimate:

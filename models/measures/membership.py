@@ -12,7 +12,7 @@ from pydantic import Field
 
 from models.crediting import credited
 from models.estimates import Estimate, auc, difference, leaning, recall, share
-from models.evidence import WHOLE, Evidence, place
+from models.evidence import WHOLE, Crowd, Evidence, place
 from models.finding import Finding, Group, Interval, Unit
 from models.measures import Measure
 from models.neighbours import Space, nearest
@@ -82,6 +82,14 @@ class Membership(Measure):
     farthest from the others, with a synthetic row at 0.4 of that distance or less, minus the share of held-out people
     as isolated. Where there would be fewer than 100 of these, more people count as isolated.
 
+    Where rows were divided into clusters, both the share and the attack are told of the people of each cluster, too: of
+    those among the training and the held-out people that belong to it by one rule, against all synthetic rows, since an
+    attacker does not know which cluster a row was drawn for. A generator that gives away the people of its cluster
+    shows there most. These figures are not gated. To pass, each would need as many
+    held-out people in every cluster as the whole does, so that most honest releases would be withheld. What decides
+    about a cluster are the figures in which few people count as much wherever they are: ``named``, ``exposed``, and the
+    limits of ``copies``.
+
     Limits of 0.55 are as little over a guess as about 400 held-out rows can show, and 3 % as about 700 can.
     """
 
@@ -110,6 +118,7 @@ class Membership(Measure):
             self._finding(RATIO, whole.by_ratio, n=len(whole.holdout.near), baseline=0.5),
             *(self._named(whole, planted, rate) for rate in NAMED_FROM),
             *self._isolated(whole, planted),
+            *(finding for crowd in evidence.clusters for finding in self._of_cluster(evidence, crowd, whole)),
         )
 
     def _closer(self, evidence: Evidence, play: Table, others: Table) -> Finding:
@@ -138,6 +147,22 @@ class Membership(Measure):
             where=place(view),
             reason=SHARED if shared else "",
         )
+
+    def _of_cluster(self, evidence: Evidence, crowd: Crowd, whole: _Attack) -> tuple[Finding, Finding]:
+        """Neither is known where too few people are in it."""
+        attack = whole.among(
+            crowd.train[evidence.asked_rows(evidence.train)], crowd.holdout[evidence.asked_rows(evidence.holdout)]
+        )
+        known = attack.people >= FEWEST
+        said = {
+            "n": len(attack.holdout.near),
+            "baseline": 0.5,
+            "where": crowd.name,
+            "reason": "" if known else f"at least {FEWEST} training and held-out people are needed",
+        }
+        credit, unseen = evidence.credits
+        closer = leaning(credit[crowd.train], unseen[crowd.holdout]) if known else None
+        return self._finding(CLOSER, closer, **said), self._finding(ATTACK, attack.worst if known else None, **said)
 
     def _named(self, attack: _Attack, planted: _Attack, rate: float) -> Finding:
         n, least = len(attack.holdout.near), NAMED_FROM[rate]
@@ -251,9 +276,16 @@ class _Attack:
 
     def beyond(self, least: float) -> _Attack:
         """The attack on people who are so far from others."""
-        return _Attack(
-            *(people.take((people.far >= least) & (people.far > 0)) for people in (self.train, self.holdout))
-        )
+        return self.among(*((people.far >= least) & (people.far > 0) for people in (self.train, self.holdout)))
+
+    def among(self, train: Booleans, holdout: Booleans) -> _Attack:
+        """The attack on some of the people."""
+        return _Attack(self.train.take(train), self.holdout.take(holdout))
+
+    @property
+    def people(self) -> int:
+        """How many there are at least on either side."""
+        return min(len(self.train.near), len(self.holdout.near))
 
 
 def _attack(evidence: Evidence, view: str, seed: Seed) -> tuple[_Attack, _Attack]:

@@ -39,12 +39,12 @@ class Usefulness(Measure):
     about (largest root mean square association in the training rows).
 
     *Prediction*: boosted trees, a linear model and a random forest, each learned from training and from synthetic rows,
-    both tested on held-out rows, ``tested`` of them at most, drawn at random. Levels are scored by AUROC, each class against the rest weighted by its share, numbers
-    by R squared. The estimate is the loss, real minus synthetic; ``control`` is the score of real training rows,
-    ``baseline`` the loss of a guess. The interval is a bootstrap over held-out people, the two models as they are; all
-    learners are asked about the same draws. Models learn from at most ``rows`` rows of either table: on the Adult
-    table, 2.6 times as many change a loss of up to 0.1 by less than 0.003, and that of independent columns, 0.4, by
-    0.04.
+    both tested on held-out rows, ``tested`` of them at most, drawn at random. Levels are scored by AUROC, each class
+    against the rest weighted by its share, numbers by R squared. The estimate is the loss, real minus synthetic;
+    ``control`` is the score of real training rows, ``baseline`` the loss of a guess. The interval is a bootstrap over
+    these held-out people, the two models as they are; all learners are asked about the same draws. Models learn from at
+    most ``rows`` rows of either table: on the Adult table, 2.6 times as many change a loss of up to 0.1 by less than
+    0.003, and that of independent columns, 0.4, by 0.04.
 
     *Coefficients*, for targets of role ``target``: an ordinary least squares (numbers) or logistic (levels: the
     commonest against all others) regression of the target on the other columns, those first that have most to do with

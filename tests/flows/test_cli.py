@@ -112,6 +112,19 @@ def test_the_release_stage_alone_tells_version_table_and_report(say, workspace):
     assert f"Report: {folder / 'audit.html'}\n" in out
 
 
+def test_plan_shows_clusters_and_synthesize_makes_them(say, clustered, tmp_path):
+    code, out, _ = say("plan", clustered.path)
+    assert code == 0
+    assert "cluster-2" in out
+    assert "of the rows; sex: m" in out
+    made = tmp_path / "made.parquet"
+    words = ("synthesize", clustered.workspace.train, made, "--generator", "copula", "--clusters", "2")
+    assert say(*words, "--rows", "9")[:2] == (0, f"9 rows written to {made}\n")
+    code, _, err = say(*words, "--parts", "2")
+    assert code == 3
+    assert "divide either columns or rows" in err
+
+
 def test_quiet_means_results_only(say, workspace):
     shutil.rmtree(load(workspace).workspace.joined)
     code, out, err = say("--quiet", "run", workspace, "--only", "join")

@@ -3,7 +3,7 @@
 import pytest
 
 from models.column_trace import traces, treatment
-from models.partition import Part, Partition
+from models.partition import Cluster, Clustering, Part, Partition
 from models.schema import Column, Schema
 from models.spec import parse_spec
 
@@ -38,6 +38,17 @@ def test_a_trace_names_part_generator_and_the_other_columns_of_the_part():
 def test_a_trace_repeats_what_the_schema_says_of_the_column():
     pay = traces(SPEC, SCHEMA, PARTITION)[3]
     assert (pay.kind, pay.role, pay.dtype, pay.treatment) == ("integer", "sensitive", "int64", "drawn by a generator")
+
+
+def test_a_column_of_divided_rows_is_traced_to_the_generators_of_all_clusters():
+    clusters = tuple(Cluster(name=f"cluster-{n}", share=share) for n, share in ((1, 0.5), (2, 0.3), (3, 0.2)))
+    rows = Clustering(clusters=clusters, columns=("age", "sex", "pay"), reason="")
+    spec = SPEC.model_copy(update={"generators": {"cluster-2": SPEC.generators["rest"]}})
+    identifier, age, *_ = traces(spec, SCHEMA, rows)
+    assert (age.part, age.generator, age.learned_with) == (None, "marginal and cart", ("sex", "pay"))
+    assert age.clusters == ("cluster-1", "cluster-2", "cluster-3")
+    assert age.how == "3 clusters of rows, generator 'marginal and cart'"
+    assert (identifier.clusters, identifier.generator, identifier.how) == ((), None, "")
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from crowd import ONE_PART, TWO_PARTS, crowd
+from crowd import ONE_PART, TWO_PARTS, by_region, crowd
 
 from models.errors import AuditError
 from models.evidence import WHOLE, Evidence, place
@@ -38,8 +38,18 @@ def test_one_part_is_the_whole_row_and_is_looked_at_once():
     assert list(Evidence(TRAIN, HOLDOUT, DRAWN, TWO_PARTS).views) == [WHOLE, "a", "b"]
 
 
+def test_clusters_of_other_rows_are_refused():
+    for crowds in (by_region(TRAIN, DRAWN), by_region(HOLDOUT, HOLDOUT)):
+        with pytest.raises(AuditError, match=r"cluster-1: is of other rows .*cluster-4: is of other rows"):
+            Evidence(TRAIN, HOLDOUT, DRAWN, ONE_PART, clusters=crowds)
+
+
 def test_a_part_is_called_a_part_once():
     assert [place(view) for view in (WHOLE, "money", "part-1")] == ["", "part money", "part-1"]
+
+
+def test_a_cluster_is_called_by_its_name():
+    assert place("cluster-2") == "cluster-2"
 
 
 @pytest.mark.parametrize("queries", [0, -1])

@@ -50,7 +50,7 @@ def test_the_same_seed_gives_the_same_figures(block):
 
 def test_rows_with_missing_cells_are_left_out_and_counted(block):
     for column in block.values():
-        assert column.note.endswith("Rows with missing cells left out: 2 training, 1 held-out, 3 synthetic.")
+        assert column.rows == "Rows with missing cells left out: 2 training, 1 held-out, 3 synthetic."
 
 
 @pytest.fixture(scope="module")
@@ -95,11 +95,11 @@ def test_independent_columns_have_the_fidelity_of_the_margins_alone():
     assert apart["auroc"].corrected < -0.2
 
 
-def test_large_tables_are_sampled_by_one_share_and_the_note_says_so(monkeypatch):
+def test_large_tables_are_sampled_by_one_share_and_it_is_said(monkeypatch):
     monkeypatch.setattr("models.paper_tables.ROWS", 100)
     people = example()
     large = of(three(synthetic=stack([people.synthetic] * 2)))
-    assert "On a sample: 41 training, 23 held-out, 100 synthetic rows." in large["median_DCR"].note
+    assert "On a sample: 41 training, 23 held-out, 100 synthetic rows." in large["median_DCR"].rows
 
 
 def test_no_figure_is_infinite_or_undefined():

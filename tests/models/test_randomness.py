@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info
 
-from models.randomness import Seed, torch_stream
+from models.randomness import Seed, one_thread, torch_stream
 
 
 def test_a_stream_is_the_same_whatever_was_drawn_before():
@@ -60,3 +61,11 @@ def test_without_torch_in_the_process_nothing_is_imported(monkeypatch):
     with torch_stream(Seed.of(1)):
         pass
     assert "torch" not in sys.modules
+
+
+def test_on_one_thread_no_library_has_more_and_afterwards_all_have_theirs_again():
+    before = [pool["num_threads"] for pool in threadpool_info()]
+    with one_thread():
+        assert before
+        assert {pool["num_threads"] for pool in threadpool_info()} == {1}
+    assert [pool["num_threads"] for pool in threadpool_info()] == before

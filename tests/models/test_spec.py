@@ -140,6 +140,23 @@ def test_a_generator_for_a_part_that_there_is_not_is_told_with_the_parts_that_th
     assert faults(two, partition=numbered, generators={"part-2": "cart"}) == ""
 
 
+def test_rows_are_divided_where_the_spec_says_so_and_columns_by_default():
+    assert parse_spec(GOOD).partition.by == "columns"
+    assert parse_spec({**GOOD, "partition": {"by": "rows", "kind": "kmeans"}}).partition.by == "rows"
+    told = refusal({**GOOD, "partition": {"by": "rows", "kind": "clustered"}})
+    assert "'clustered'.by: this kind divides columns, not rows; rows are divided by: kmeans, strata" in told
+
+
+def test_what_clusters_cannot_have_is_told_before_a_row_is_read():
+    two = Schema(columns=(AGE, SEX))
+    said = {"by": "rows", "kind": "strata", "column": "age"}
+    told = faults(two, partition=said, join="validated", generators={"cluster-21": "cart"})
+    assert "age: kind integer has no levels to divide by (valid: sex)" in told
+    assert "join: 'validated' cannot join clusters of rows (write 'join: concatenation')" in told
+    assert "generators.cluster-21: the partition has no such part" in told
+    assert faults(two, partition={**said, "column": "sex"}, generators={"cluster-2": "cart"}) == ""
+
+
 def test_more_parts_than_columns_are_told():
     assert "3" in faults(Schema(columns=(AGE, SEX)), partition={"kind": "clustered", "parts": 3})
 

@@ -4,14 +4,23 @@ import numpy as np
 import pytest
 from crowd import crowd
 
-from models.errors import SynthesisError
+from models.errors import SpecError, SynthesisError
 from models.generators import catalog as generators
 from models.joins import Join, Joined, Joiner
 from models.joins import catalog as joins
-from models.partition import Part
+from models.partition import Assignment, Part
 from models.partitioners import catalog as partitioners
 from models.randomness import Seed
-from models.synthesis import Recipe, divide, draw_part, fit_part, join_parts, synthesize, synthesize_parts
+from models.synthesis import (
+    Recipe,
+    divide,
+    draw_part,
+    fit_part,
+    join_clusters,
+    join_parts,
+    synthesize,
+    synthesize_parts,
+)
 from models.table import beside
 
 TRAIN = crowd(200, 1)
@@ -21,9 +30,9 @@ MARGINAL = generators.build("marginal")
 SEED = Seed.of(1)
 
 
-def recipe(join="shuffled", partition=GIVEN, **own):
+def recipe(join="shuffled", partition=GIVEN, generator="marginal", **own):
     built = {part: generators.build(said) for part, said in own.items()}
-    return Recipe(partitioners.build(partition), MARGINAL, built, joins.build(join))
+    return Recipe(partitioners.build(partition), generators.build(generator), built, joins.build(join))
 
 
 def same(one, other):
@@ -101,3 +110,57 @@ def test_a_shortfall_is_told_not_filled_up():
     assert (len(made.table), made.proposed, made.accepted, made.shortfall) == (6, 11, 6, 5)
     assert made.facts == {"rounds": 2}
     assert made.table.names == TRAIN.names
+
+
+STRATA = {"by": "rows", "kind": "strata", "column": "ill"}
+
+
+@pytest.mark.parametrize("said", [STRATA, {"by": "rows", "kind": "kmeans", "k": 2}, {"kind": "kmeans"}])
+@pytest.mark.parametrize("kind", generators.kinds())
+def test_each_generator_learns_each_cluster_of_rows(kind, said):
+    made = synthesize(TRAIN, recipe("concatenation", said, kind), 90, SEED)
+    assert made.joined.table.columns == TRAIN.columns
+    assert (len(made.joined.table), made.joined.shortfall) == (90, 0)
+    assert made.joined.facts == {"clusters": len(made.partition.told.names)}
+
+
+def test_each_cluster_is_drawn_in_its_proportion_and_its_place_is_not_told():
+    made = synthesize(TRAIN, recipe("concatenation", STRATA, "cart"), 200, SEED)
+    ill = made.joined.table["ill"]
+    assert ill.sum() == TRAIN["ill"].sum()
+    assert 0 < ill[:50].sum() < 50
+    assert np.abs(np.diff(ill)).sum() > 50
+
+
+def test_clusters_may_have_generators_of_their_own():
+    made = synthesize(TRAIN, recipe("concatenation", STRATA, "cart"), 100, SEED)
+    other = synthesize(TRAIN, recipe("concatenation", STRATA, "cart", **{"cluster-1": "copula"}), 100, SEED)
+    for level, alike in ((0, False), (1, True)):
+        one, two = (each.joined.table.take(each.joined.table["ill"] == level) for each in (made, other))
+        assert same(one, two) is alike
+
+
+def test_rows_of_clusters_are_the_same_for_the_same_seed_and_others_for_another():
+    one, again, other = (
+        synthesize(TRAIN, recipe("concatenation", {"kind": "kmeans"}), 50, Seed.of(number)).joined.table
+        for number in (1, 1, 2)
+    )
+    assert same(one, again)
+    assert not same(one, other)
+
+
+@pytest.mark.parametrize("n", [0, 1, 7])
+def test_so_few_rows_that_a_cluster_has_none_may_be_asked_for(n):
+    assert len(synthesize(TRAIN, recipe("concatenation", STRATA), n, SEED).joined.table) == n
+
+
+def test_generators_that_draw_too_little_leave_a_shortfall_of_clusters_too():
+    partition = divide(TRAIN, partitioners.build(STRATA), SEED)
+    assert isinstance(partition, Assignment)
+    made = join_clusters(partition, lambda round, rows: [TRAIN.take(slice(0, n - 1)) for n in rows], 20, SEED)
+    assert (len(made.table), made.shortfall) == (18, 2)
+
+
+def test_a_join_of_columns_is_refused_for_clusters():
+    with pytest.raises(SpecError, match=r"join: 'shuffled' cannot join clusters of rows .write 'join: concatenation'"):
+        synthesize(TRAIN, recipe("shuffled", STRATA), 10, SEED)

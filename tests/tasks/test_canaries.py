@@ -97,6 +97,17 @@ def test_the_same_seed_gives_the_same_finding_and_another_seed_plants_others():
     assert one.reason != other.reason
 
 
+@pytest.mark.parametrize("said", [{"kind": "kmeans", "k": 3}, {"kind": "strata", "column": "ill"}])
+def test_canaries_go_to_the_clusters_of_people_like_them(said):
+    partitioner = partitioners.catalog.build(said)
+    how = Recipe(partitioner, Memorising(), {}, joins.catalog.build("concatenation"))
+    partition = partitioner.partition(TRAIN, Seed.of(1))
+    found = canary_run(TRAIN, partition, how, CLAIM, rows=len(TRAIN), seed=Seed.of(1))
+    assert found.verdict is Verdict.FAIL
+    calm = Recipe(partitioner, generators.catalog.build("cart"), {}, how.join)
+    assert canary_run(TRAIN, partition, calm, CLAIM, rows=len(TRAIN), seed=Seed.of(1)).verdict is Verdict.PASS
+
+
 def test_a_refused_training_is_told_and_passes_nothing():
     found = planted(Refusing())
     assert (found.verdict, found.estimate) == (Verdict.INCONCLUSIVE, None)

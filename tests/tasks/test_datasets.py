@@ -42,7 +42,7 @@ def test_a_folder_or_file_without_tables_is_told_as_a_whole(finished):
     workspace = finished.workspace
     samplers, partition = found(finished, (workspace.samplers, workspace.partition))
     assert (samplers.name, samplers.columns) == ("people.interim.samplers", ())
-    assert (partition.name, partition.path) == ("people.interim.partition", "data/interim/partition.json")
+    assert (partition.name, partition.path) == ("people.interim.partition", "data/interim/partition")
 
 
 def test_what_is_released_is_the_newest_version_with_its_manifest_and_public(finished):

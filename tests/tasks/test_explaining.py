@@ -10,6 +10,7 @@ from models.errors import SpecError, TamperedError
 from tasks.explaining import explain, made
 from tasks.spec import load
 from tasks.stages import STAGES
+from tasks.synthesis import read_partition
 from tasks.yaml_files import yaml_text
 
 
@@ -104,3 +105,15 @@ def test_a_name_without_a_spec_is_refused(tmp_path):
     (tmp_path / "spec.yaml").write_text(yaml_text({"name": "x"}))
     with pytest.raises(SpecError):
         explain("age", tmp_path / "spec.yaml")
+
+
+def test_clusters_of_rows_are_explained_by_column_by_release_and_by_stage(clustered):
+    learned = explain("income", clustered.path)["learned by"]
+    assert learned == "marginal and copula, in 2 clusters of rows, together with age, sex, smoker, visit"
+    said = explain("people@v1", clustered.path)
+    shares = [cluster.share for cluster in read_partition(clustered).told.clusters]
+    rows = [f"about {100 * share:.0f} % of the rows; sex: {sex}" for share, sex in zip(shares, "fm", strict=True)]
+    assert said["clusters"] == f"cluster-1 (marginal): {rows[0]}\ncluster-2 (copula): {rows[1]}"
+    assert "parts" not in said
+    assert made("partition", clustered)[:2] == [("cluster-1", rows[0]), ("cluster-2", rows[1])]
+    assert made("train", clustered)[1] == ("cluster-2", f"copula in {clustered.workspace.sampler('cluster-2')}")

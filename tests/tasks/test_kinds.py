@@ -85,11 +85,11 @@ def test_what_must_be_said_must_be_said(validator, lacking):
 def test_every_setting_of_every_kind_is_known_to_the_editor(validator):
     """Each kind's settings, spelled out with their defaults, are valid; so all that they refer to can be found."""
     sections = {"Source": None, "Partitioner": "partition", "Generator": "generator", "Join": "join"}
+    needed = {"given": {"parts": {"all": ["age"]}}, "strata": {"column": "sex"}}
     for catalog in CATALOGS:
         section = sections.get(catalog.base.__name__)
         for kind in catalog.kinds() if section else ():
-            needed = {"parts": {"all": ["age"]}} if kind == "given" else {}
-            settings = catalog.build({"kind": kind, **needed}).model_dump(mode="json")
+            settings = catalog.build({"kind": kind, **needed.get(kind, {})}).model_dump(mode="json")
             assert not list(validator.iter_errors({**SPEC, section: settings})), kind
     audit = {kind: measure.model_dump(mode="json") for kind, measure in parse_spec(SPEC).audit.measures.items()}
     assert not list(validator.iter_errors({**SPEC, "audit": audit}))

@@ -3,6 +3,7 @@ import logging
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from uuid import UUID
@@ -108,6 +109,18 @@ def test_a_released_column_is_traced_to_its_source_column_its_part_and_its_gener
     assert lineage["fields"]["age"]["transformationDescription"] == f"{DRAWN}; part 'body', generator 'cart'"
     assert lineage["fields"]["id"]["inputFields"] == []
     assert [field["field"] for field in lineage["dataset"]] == ["age", "sex"]
+
+
+def test_a_column_of_divided_rows_is_traced_to_its_clusters_and_their_generators(run):
+    clusters = {"clusters": ("cluster-1", "cluster-2"), "generator": "cart and copula", "part": None}
+    columns = (trace("age").model_copy(update=clusters), *MANIFEST.columns[2:])
+    released = replace(RELEASED, manifest=MANIFEST.model_copy(update={"columns": columns}))
+    emit(run, "release", "COMPLETE", outputs=[released])
+    lineage = read_events(run.folder)[0]["outputs"][0]["facets"]["columnLineage"]
+    described = lineage["fields"]["age"]["transformationDescription"]
+    assert described == f"{DRAWN}; 2 clusters of rows, generator 'cart and copula'"
+    (age,) = lineage["dataset"]
+    assert (age["field"], age["transformations"][0]["description"]) == ("age", "clusters joined")
 
 
 def test_a_release_tells_its_verdict_and_what_is_claimed_of_privacy(run):

@@ -69,3 +69,13 @@ def test_a_spec_or_a_source_that_cannot_be_read_is_refused(tmp_path):
     with pytest.raises(SourceError):
         preview(spec)
     assert load(spec).spec.name == "people"
+
+
+def test_the_plan_of_divided_rows_tells_which_they_are_and_what_is_not_used(clustered, tmp_path):
+    seen, told = preview(clustered.path), read_partition(clustered).told
+    assert [(part.name, part.rows, part.generator) for part in seen.parts] == [
+        ("cluster-1", told.clusters[0].said, "marginal"), ("cluster-2", told.clusters[1].said, "copula"),
+    ]  # fmt: skip
+    assert (seen.ratio, seen.remarks) == (None, (told.reason,))
+    rows = {"partition": {"by": "rows", "kind": "kmeans"}, "join": "concatenation", "generators": {"cluster-8": "cart"}}
+    assert preview(write_workspace(tmp_path, **rows)).remarks[-1].startswith("No part is called cluster-8")

@@ -119,7 +119,7 @@ def test_nothing_published_tells_time_run_machine_person_or_the_hash_of_a_privat
 
 def test_a_figure_of_the_real_rows_is_not_told_to_its_last_digit(finished):
     told = read_manifest(finished.workspace.released / "people" / "v1").partition["ratio"]
-    exact = read_json(finished.workspace.partition)["ratio"]
+    exact = read_json(finished.workspace.division)["ratio"]
     assert told == round(exact, 3) != exact
 
 
@@ -187,6 +187,22 @@ def test_the_data_card_tells_what_it_is_how_it_was_made_and_what_it_is_good_for(
         "Join: shuffled, 420 of 420 proposed rows accepted.", "durations are seconds in the CSV", "`parquetry verify`",
     ):  # fmt: skip
         assert told in card
+
+
+def test_of_clusters_a_release_tells_shares_generators_and_levels_and_nothing_of_a_row(clustered):
+    folder = clustered.workspace.released / "people" / "v1"
+    manifest, card = verify(folder), (folder / "README.md").read_text(encoding="utf-8")
+    assert set(manifest.partition) == {"by", "reason", "clusters", "columns"}
+    assert {name: said["kind"] for name, said in manifest.generators.items()} == {
+        "cluster-1": "marginal", "cluster-2": "copula",
+    }  # fmt: skip
+    assert manifest.join["facts"] == {"clusters": 2}
+    assert "- Clusters of rows: 2." in card
+    assert all(f"{name}: about " in card for name in manifest.generators)
+    assert "learned by copula; sex: m." in card
+    private = (clustered.workspace.assignment, clustered.workspace.division)
+    published = b"".join(file.read_bytes() for file in folder.iterdir())
+    assert not any(sha256_of(file).encode() in published for file in private)
 
 
 def test_the_data_card_tells_of_rows_that_are_lacking(finished):

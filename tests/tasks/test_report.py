@@ -16,7 +16,7 @@ from models.finding import Finding, Interval, Override
 from models.ledger import Standing
 from models.measures.marginals import Marginals
 from models.paper import PaperColumn
-from models.partition import Part, Partition
+from models.partition import Cluster, Clustering, Part, Partition
 from models.policy import Policy
 from models.portrait import portrait
 from models.randomness import Seed
@@ -193,9 +193,10 @@ def test_the_maps_show_real_held_out_and_synthetic_rows_and_how_they_differ(pass
 
 
 def test_published_columns_stand_beside_corrected_ones(passed):
-    column = PaperColumn("median_DCR", 1.0, 0.0, "blind to a copy in the same order", "1")
-    told = render_html(replace(passed, paper=(column,)))
+    column = PaperColumn("median_DCR", 1.0, 0.0, "blind to a copy in the same order", "1", "On a sample.")
+    told = render_html(replace(passed, paper=(column, column)))
     assert "blind to a copy in the same order" in told
+    assert told.count("On a sample.") == 1
     assert "SynthEval" not in render_html(passed)
 
 
@@ -263,3 +264,23 @@ def test_maps_of_wide_tables_show_the_columns_that_differ_most():
     page = render_html(Report("wide", found, one, portrait=portrait(case, 10)))
     assert f"{WIDEST_MAP} of {WIDEST_MAP + 20} columns" in page.replace("\n", " ")
     assert len(page) < 2_000_000
+
+
+@pytest.mark.parametrize("render", [render_html, render_markdown])
+def test_clusters_of_rows_are_told_by_share_generator_and_levels(passed, render):
+    clusters = Cluster(name="cluster-1", share=0.714, what="sex: <f>"), Cluster(name="cluster-2", share=0.286)
+    rows = Clustering(clusters=clusters, columns=TRAIN.names, reason="divided by 'sex'")
+    told = render(replace(passed, partition=rows, generators={"cluster-1": "cart", "cluster-2": "copula"}))
+    assert "2 clusters of rows" in told
+    assert "about 71 %; sex: &lt;f&gt;" in told if render is render_html else "about 71 %; sex: " in told
+    assert "about 29 %" in told
+    assert "copula" in told
+
+
+def test_the_json_has_clusters_or_parts_and_says_which(passed):
+    rows = Clustering(clusters=(Cluster(name="cluster-1", share=1.0),), columns=TRAIN.names, reason="all alike")
+    said = json.loads(render_json(replace(passed, partition=rows)))
+    assert (said["partition"]["by"], said["parts"]) == ("rows", [])
+    assert said["clusters"] == [{"name": "cluster-1", "share": 1.0, "what": "", "generator": None}]
+    said = json.loads(render_json(passed))
+    assert (said["partition"]["by"], said["clusters"], len(said["parts"])) == ("columns", [], 2)

@@ -48,7 +48,7 @@ def test_a_changed_source_runs_everything_and_publishes_the_next_version(workspa
 
 
 def test_an_artifact_that_was_changed_by_hand_is_made_again(workspace, crew):
-    partition = load(workspace).workspace.partition
+    partition = load(workspace).workspace.division
     partition.write_text(partition.read_text().replace("reason", "raeson"))
     assert "partition" in run_stages(workspace, crew)
 

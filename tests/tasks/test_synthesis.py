@@ -5,16 +5,16 @@ import shutil
 
 import numpy as np
 import pytest
-from small_world import CANARY_INCOME, CANARY_NAME, SCHEMA, SPEC, run_stages, write_workspace
+from small_world import CANARY_INCOME, CANARY_NAME, SCHEMA, SPEC, people, run_stages, write_workspace
 
-from models.errors import SynthesisError
+from models.errors import SpecError, StateError, SynthesisError
 from models.spec import parse_spec
 from models.synthesis import Recipe, synthesize
 from tasks.codec import decode, encode
 from tasks.spec import load
 from tasks.stages import INGEST, JOIN, PARTITION, TRAIN
-from tasks.store import read_state, read_table, sha256_of
-from tasks.synthesis import PartWork, fit, read_partition, training_rows
+from tasks.store import read_json, read_state, read_table, sha256_of
+from tasks.synthesis import PartWork, fit, read_partition, training_rows, unused
 
 MADE = (INGEST, PARTITION, TRAIN, JOIN)
 
@@ -150,3 +150,89 @@ def test_synthesis_depends_on_the_recipe_alone_not_on_other_sections(finished):
         encode(read_table(finished.workspace.train), finished.schema), recipe, 50, finished.workspace.seed()
     )
     assert np.array_equal(one.joined.table.values, two.joined.table.values, equal_nan=True)
+
+
+# ---- clusters of rows -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def rows_divided(clustered, tmp_path):
+    root = tmp_path / "workspace"
+    shutil.copytree(clustered.workspace.root, root)
+    return load(root / "spec.yaml")
+
+
+def test_the_pipeline_equals_the_function_for_clusters_of_rows(clustered):
+    train, seed = training_rows(clustered), clustered.workspace.seed()
+    made = synthesize(train, Recipe.of(clustered.spec), len(train), seed)
+    table = decode(made.joined.table, clustered.schema, seed.child("identifiers"))
+    assert read_table(clustered.workspace.synthetic).equals(table)
+    assert [part.name for part in read_partition(clustered).parts] == ["cluster-1", "cluster-2"]
+
+
+def test_each_cluster_has_the_generator_that_the_spec_names(clustered):
+    kinds = [read_state(clustered.workspace.sampler(name)).kind for name in ("cluster-1", "cluster-2")]
+    assert kinds == ["marginal", "copula"]
+
+
+def test_which_row_is_in_which_cluster_is_kept_as_small_numbers_in_the_workspace_alone(clustered):
+    workspace, train = clustered.workspace, training_rows(clustered)
+    rows = np.load(workspace.assignment, allow_pickle=False)
+    assert rows.dtype == np.int8
+    assert np.array_equal(rows, train["sex"])
+    assert [path.name for path in workspace.data.rglob("*.npy")] == ["rows.npy"]
+    assert sorted(read_json(workspace.division)) == ["by", "clusters", "columns", "reason"]
+
+
+@pytest.mark.parametrize("partition", [{"by": "rows", "kind": "kmeans"}, {"by": "rows", "kind": "kmeans", "k": 3}])
+def test_clusters_of_the_same_seed_make_the_same_bytes_and_of_another_seed_others(tmp_path, crew, partition):
+    made = []
+    for name, seed in (("a", "1" * 64), ("b", "1" * 64), ("c", "2" * 64)):
+        spec = write_workspace(tmp_path / name, partition=partition, join="concatenation", generator="copula")
+        workspace = load(spec).workspace
+        workspace.secret.mkdir(parents=True)
+        (workspace.secret / "seed").write_text(seed)
+        run_stages(spec, crew, MADE)
+        made.append(workspace.synthetic.read_bytes())
+    assert made[0] == made[1] != made[2]
+
+
+def test_a_cluster_that_was_trained_before_is_kept(rows_divided, crew):
+    samplers = rows_divided.workspace.samplers
+    before = {path: path.stat().st_mtime_ns for path in samplers.rglob("*.safetensors")}
+    shutil.rmtree(samplers / "cluster-2")
+    assert "train" in run_stages(rows_divided.path, crew, MADE)
+    after = {path: path.stat().st_mtime_ns for path in samplers.rglob("*.safetensors")}
+    changed = {path.parent.name for path in after if after[path] != before[path]}
+    assert changed == {"cluster-2"}
+
+
+def test_a_lost_assignment_is_told_and_made_again_by_the_stage(rows_divided, crew):
+    before = rows_divided.workspace.assignment.read_bytes()
+    rows_divided.workspace.assignment.unlink()
+    with pytest.raises(StateError, match=r"rows.npy: no such file .run the partition stage again"):
+        read_partition(rows_divided)
+    run_stages(rows_divided.path, crew, MADE)
+    assert rows_divided.workspace.assignment.read_bytes() == before
+
+
+def test_columns_divided_after_rows_leave_no_assignment(rows_divided, crew):
+    write_workspace(rows_divided.workspace.root)
+    run_stages(rows_divided.path, crew, MADE)
+    assert not rows_divided.workspace.assignment.exists()
+    assert [part.name for part in read_partition(rows_divided).parts] == ["money", "habits"]
+
+
+def test_generators_of_clusters_that_were_not_found_are_warned_of(clustered):
+    spec = clustered.spec.model_copy(update={"generators": {"cluster-9": clustered.spec.generator}})
+    told = read_partition(clustered).told
+    assert unused(spec, told) == ["No part is called cluster-9: what 'generators' says of it is not used."]
+    assert unused(clustered.spec, told) == []
+
+
+def test_more_clusters_than_rows_are_refused_by_name(tmp_path, crew):
+    spec = write_workspace(
+        tmp_path, table=people(20), partition={"by": "rows", "kind": "kmeans", "k": 20}, join="concatenation"
+    )
+    with pytest.raises(SpecError, match=r"partitioner: 20 clusters for 14 rows"):
+        run_stages(spec, crew, MADE)

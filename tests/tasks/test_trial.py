@@ -48,6 +48,18 @@ def test_several_parts_are_joined(join):
     assert synthesize(frame(), parts=3, join=join, rows=20, seed=1).shape == (20, 6)
 
 
+def test_several_clusters_are_put_below_one_another():
+    assert synthesize(frame(200), clusters=3, rows=20, seed=1).shape == (20, 6)
+    assert synthesize(frame(200), clusters=3, seed=1).equals(synthesize(frame(200), clusters=3, seed=1))
+
+
+def test_columns_and_rows_cannot_both_be_divided_nor_clusters_be_joined_as_parts_are():
+    with pytest.raises(SpecError, match=r"3 parts of columns and 2 clusters of rows .divide either columns or rows"):
+        synthesize(frame(), parts=3, clusters=2)
+    with pytest.raises(SpecError, match="'validated' cannot join clusters of rows"):
+        synthesize(frame(), clusters=2, join="validated")
+
+
 def test_a_seed_makes_it_repeatable_and_without_one_it_never_is():
     assert synthesize(frame(), seed=1).equals(synthesize(frame(), seed=1))
     assert not synthesize(frame(), seed=1).equals(synthesize(frame(), seed=2))
@@ -117,7 +129,7 @@ def source(tmp_path):
 
 
 def from_file(source, target, **said):
-    usual = {"spec": None, "generator": "cart", "parts": 2, "join": "shuffled", "rows": None, "seed": 7}
+    usual = {"spec": None, "generator": "cart", "parts": 2, "clusters": None, "join": None, "rows": None, "seed": 7}
     return synthesize_file(source, target, **{**usual, **said})
 
 
@@ -205,8 +217,10 @@ def test_files_that_cannot_be_written_are_refused_before_anything_is_read(source
 
 
 def test_the_short_form_keeps_together_what_belongs_together():
-    assert recipe("marginal", 2, "shuffled").partition.kind == "clustered"
-    assert recipe("marginal", 2, "shuffled").generator_of("part-2").kind == "marginal"
+    how = recipe("marginal", 2, None, None)
+    assert (how.partition.kind, how.join.kind, how.generator_of("part-2").kind) == ("clustered", "shuffled", "marginal")
+    how = recipe("marginal", 1, 3, None)
+    assert (how.partition.kind, how.join.kind, how.partition.names()[-1]) == ("kmeans", "concatenation", "cluster-3")
 
 
 def test_the_drafted_schema_is_that_of_the_table():

@@ -345,7 +345,7 @@ def test_only_private_folders_are_blinded(plan):
     history = prepared(plan)
     work(history.root, "release")
     (history.root / "data" / "interim").mkdir()
-    single = plan.workspace.partition
+    single = history.root / "data" / "interim" / "single.json"
     single.write_text("{}")
     versions.blind([plan.workspace.released, single, plan.workspace.audit], plan.workspace)
     assert list(history.root.rglob(".blind")) == []

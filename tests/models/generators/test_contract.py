@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from models.errors import StateError
-from models.generators import Sampler, catalog
+from models.generators import Generator, Sampler, catalog
 from models.randomness import Seed
 from models.schema import Column, Kind
 from models.state import State
@@ -22,6 +22,10 @@ from models.table import Floats, Table
 NAN = np.nan
 KINDS = catalog.kinds()
 DEPENDENT = [kind for kind in KINDS if kind != "marginal"]
+QUICK: dict[str, dict[str, Any]] = {"hydragan": {"steps": 20, "hidden": 64, "checkpoints": 1}}
+"""Settings with which a kind that trains for long keeps to the contract in seconds, on tables of a few rows."""
+THOROUGH: dict[str, dict[str, Any]] = {"hydragan": {"steps": 500, "learning_rate": 0.003, "checkpoints": 1}}
+"""The same, on tables that it is to learn."""
 
 
 def continuous(name: str, **more: Any) -> Column:
@@ -134,7 +138,17 @@ def table_of(name: str) -> Table:
 
 @cache
 def fitted(kind: str, name: str) -> Sampler:
-    return catalog.build(kind).fit(table_of(name), Seed.of(7))
+    return built(kind).fit(table_of(name), Seed.of(7))
+
+
+@cache
+def learned(kind: str) -> Table:
+    """4,000 rows of what a kind has learned from as many."""
+    return built(kind, THOROUGH).fit(mixed(4000), Seed.of(1)).sample(4000, Seed.of(2))
+
+
+def built(kind: str, settings: dict[str, dict[str, Any]] = QUICK) -> Generator:
+    return catalog.build({"kind": kind, **settings.get(kind, {})})
 
 
 def same(first: Table, second: Table) -> bool:
@@ -144,7 +158,7 @@ def same(first: Table, second: Table) -> bool:
 @every_kind
 @every_table
 def test_the_same_seed_gives_the_same_bytes(kind: str, name: str):
-    again = catalog.build(kind).fit(table_of(name), Seed.of(7))
+    again = built(kind).fit(table_of(name), Seed.of(7))
     assert same(fitted(kind, name).sample(30, Seed.of(8)), again.sample(30, Seed.of(8)))
 
 
@@ -211,8 +225,7 @@ def test_what_is_missing_or_constant_stays_so(kind: str):
 
 @every_kind
 def test_shares_of_levels_peaks_and_missing_values_are_kept(kind: str):
-    table = mixed(4000)
-    drawn = catalog.build(kind).fit(table, Seed.of(1)).sample(4000, Seed.of(2))
+    table, drawn = mixed(4000), learned(kind)
     for level in range(4):
         assert np.mean(drawn["group"] == level) == pytest.approx(np.mean(table["group"] == level), abs=0.04)
     assert np.mean(drawn["count"] == 0) == pytest.approx(np.mean(table["count"] == 0), abs=0.04)
@@ -221,8 +234,7 @@ def test_shares_of_levels_peaks_and_missing_values_are_kept(kind: str):
 
 @pytest.mark.parametrize("kind", DEPENDENT)
 def test_missingness_keeps_its_dependence_on_another_column(kind: str):
-    table = mixed(4000)
-    drawn = catalog.build(kind).fit(table, Seed.of(1)).sample(4000, Seed.of(2))
+    drawn = learned(kind)
     missing = np.isnan(drawn["amount"])
     assert missing[drawn["flag"] == 1].mean() == pytest.approx(0.6, abs=0.1)
     assert missing[drawn["flag"] == 0].mean() == pytest.approx(0.05, abs=0.05)
@@ -230,8 +242,7 @@ def test_missingness_keeps_its_dependence_on_another_column(kind: str):
 
 @pytest.mark.parametrize("kind", DEPENDENT)
 def test_a_number_keeps_its_dependence_on_a_level(kind: str):
-    table = mixed(4000)
-    drawn = catalog.build(kind).fit(table, Seed.of(1)).sample(4000, Seed.of(2))
+    drawn = learned(kind)
     present = ~np.isnan(drawn["amount"])
     assert np.corrcoef(drawn["amount"][present], drawn["group"][present])[0, 1] > 0.9
 
@@ -257,7 +268,7 @@ def planted() -> tuple[Table, Floats]:
 @every_kind
 def test_no_training_value_is_in_the_state(kind: str):
     table, values = planted()
-    state = catalog.build(kind).fit(table, Seed.of(1)).state()
+    state = built(kind).fit(table, Seed.of(1)).state()
     arrays = [np.ravel(array).astype(np.float64) for array in state.arrays.values()]
     held = np.unique(np.concatenate([*arrays, numbers_of(dict(state.facts))]))
     gaps = np.abs(held[np.isfinite(held)][:, None] - values[None, :])
@@ -278,14 +289,14 @@ def test_the_search_for_training_values_finds_one_that_is_there():
 @every_kind
 def test_an_outlier_of_a_fine_grid_is_not_drawn_again(kind: str):
     table, _ = planted()
-    drawn = catalog.build(kind).fit(table, Seed.of(1)).sample(2000, Seed.of(2))
+    drawn = built(kind).fit(table, Seed.of(1)).sample(2000, Seed.of(2))
     assert 987_654_321 not in drawn["big"]
     assert 93.7182818284 not in drawn["free"]
 
 
 @every_kind
 def test_the_width_is_bounded_and_known_before_fitting(kind: str):
-    settings = catalog.build(kind)
+    settings = built(kind)
     assert 7 <= settings.width(table_of("mixed").columns) <= 100
     assert settings.width(table_of("5,000 levels").columns) <= 1000
 

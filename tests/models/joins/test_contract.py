@@ -113,7 +113,7 @@ def test_each_part_of_a_joined_row_was_drawn(kind: str, make: Callable[[], Parts
         assert set(rows_of(found.select(piece.names))) <= set(rows_of(piece))
 
 
-@pytest.mark.parametrize("kind", catalog.kinds())
+@pytest.mark.parametrize("kind", [kind for kind in catalog.kinds() if kind != "resample"])
 def test_no_drawn_row_is_used_twice(kind: str):
     found = fitted(kind, dependent).join(lambda round, n: dependent(n), 120, Seed.of(2)).table
     assert len(found)
@@ -174,3 +174,11 @@ def test_what_is_given_is_not_changed(kind: str):
     before = [piece.values.copy() for piece in parts]
     catalog.build(kind).fit(parts, Seed.of(1)).join(lambda round, n: parts, 40, Seed.of(2))
     assert all(np.array_equal(piece.values, old) for piece, old in zip(parts, before, strict=True))
+
+
+@pytest.mark.parametrize("kind", catalog.kinds())
+def test_parts_of_columns_can_be_joined_and_clusters_of_rows_by_concatenation_alone(kind: str):
+    assert catalog.build(kind).faults("columns") == []
+    told = [f"{fault.found} ({fault.remedy})" for fault in catalog.build(kind).faults("rows")]
+    refused = f"'{kind}' cannot join clusters of rows (write 'join: concatenation')"
+    assert told == ([] if kind == "concatenation" else [refused])

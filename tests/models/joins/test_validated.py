@@ -114,10 +114,29 @@ def test_a_decaying_threshold_falls_to_its_floor_and_no_further():
     assert found.accepted > 0
 
 
+def test_a_behaviour_is_a_name_for_settings_and_what_is_said_beside_it_counts():
+    strict, adaptive = Validated(behaviour="strict"), Validated(behaviour="adaptive")
+    assert strict == Validated(threshold=Fixed(value=0.5), patience=3) == Validated()
+    assert (adaptive.threshold, adaptive.patience) == (Decaying(), 5)
+    assert Validated(behaviour="adaptive", patience=2).patience == 2
+    assert Validated(behaviour="adaptive", threshold=Auto()).threshold == Auto()
+
+
 def test_the_paper_s_two_behaviours_can_be_asked_for():
-    strict, adaptive = run(), run(threshold={"kind": "decaying"}, patience=5)
+    strict, adaptive = run(behaviour="strict"), run(behaviour="adaptive")
     assert adaptive.facts["threshold_first"] > strict.facts["threshold_first"] == 0.5
     assert correlation(adaptive.table) > correlation(strict.table)
+
+
+@pytest.mark.parametrize("kind", ["one_class_svm", "isolation_forest"])
+@pytest.mark.parametrize("calibration", ["isotonic", "none"])
+def test_an_outlier_validator_s_automatic_threshold_keeps_the_typical_tenth(kind: str, calibration: str):
+    """Taken from the wrong end, it would let nine tenths of all pairs pass and hardly bring back any dependence."""
+    best = {"kind": "auto", "share": 0.1, "floor": 0}
+    found = run(n=60, validator={"kind": kind, "calibration": calibration}, threshold=best, pool=10, rounds=1, draws=1)
+    assert found.proposed == 600
+    assert len(found.table) == 60
+    assert correlation(found.table) > 0.8
 
 
 SCORES = np.arange(1, 101) / 100
@@ -156,6 +175,7 @@ def test_three_parts_are_joined():
         ({"threshold": {"kind": "fixed", "value": 2}}, "threshold.fixed.value"),
         ({"validator": {"kind": "oracle"}}, "validator.kind"),
         ({"validator": {"settings": {"maxdepth": 3}}}, "did you mean 'max_depth'"),
+        ({"behaviour": "standard"}, "behaviour"),
         ({"pool": 0.5}, "pool"),
         ({"pacience": 3}, "did you mean 'patience'"),
         ({"threshold": {"kind": "decaying", "flor": 0.1}}, "did you mean 'floor'"),

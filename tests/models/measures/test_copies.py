@@ -2,7 +2,18 @@
 
 import numpy as np
 import pytest
-from crowd import TWO_PARTS, cells, crowd, evidence, found, independent, shuffled
+from crowd import (
+    ONE_PART,
+    TWO_PARTS,
+    by_region,
+    cells,
+    crowd,
+    evidence,
+    found,
+    independent,
+    one_region_copied,
+    shuffled,
+)
 
 from models.errors import SpecError
 from models.evidence import Evidence
@@ -184,3 +195,41 @@ def test_limits_can_be_taken_away_and_grow_with_the_control():
 def test_unknown_settings_are_refused():
     with pytest.raises(SpecError, match="unknown key"):
         catalog.build({"kind": "copies", "exakt": 0.1})
+
+
+def of_regions(synthetic, train=TRAIN, holdout=HOLDOUT, **more):
+    case = Evidence(train, holdout, synthetic, ONE_PART, clusters=by_region(train, holdout), **more)
+    return Copies().measure(case, SEED)
+
+
+@pytest.mark.parametrize("queries", [None, 300])
+def test_a_copied_cluster_shows_in_itself_alone_and_the_whole_fails_for_it(queries):
+    findings = of_regions(one_region_copied(TRAIN, crowd(600, 3)), queries=queries)
+    assert found(findings, "Exact copies", "cluster-1").estimate == 1.0
+    assert found(findings, "Near copies", "cluster-1").estimate > 0.9
+    for other in ("cluster-2", "cluster-3", "cluster-4"):
+        assert found(findings, "Exact copies", other).estimate == 0
+        assert found(findings, "Near copies", other).estimate < 0.05
+    assert found(findings, "Exact copies").verdict is Verdict.FAIL
+
+
+def test_clusters_are_reported_and_decide_nothing():
+    findings = [finding for finding in of_regions(TRAIN) if finding.where]
+    assert len(findings) == 8
+    assert {finding.verdict for finding in findings} == {None}
+    assert all(finding.planted is not None for finding in findings)
+
+
+def test_the_shares_of_clusters_add_up_to_that_of_the_whole():
+    findings = of_regions(stack([TRAIN.take(slice(0, 100)), FRESH.take(slice(0, 100))]))
+    sizes = [int(crowd.train.sum()) for crowd in by_region(TRAIN, HOLDOUT)]
+    each = [found(findings, "Exact copies", f"cluster-{number}").observed for number in (1, 2, 3, 4)]
+    assert np.average(each, weights=sizes) == pytest.approx(found(findings, "Exact copies").observed)
+
+
+def test_of_a_cluster_without_held_out_people_nothing_is_known():
+    findings = of_regions(FRESH, holdout=HOLDOUT.take(HOLDOUT["region"] != 1))
+    for name in ("Exact copies", "Near copies"):
+        assert found(findings, name, "cluster-2").estimate is None
+        assert "without held-out rows" in found(findings, name, "cluster-2").reason
+        assert found(findings, name, "cluster-1").estimate is not None

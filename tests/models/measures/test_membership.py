@@ -2,7 +2,18 @@
 
 import numpy as np
 import pytest
-from crowd import ONE_PART, TWO_PARTS, cells, crowd, evidence, found, independent, shuffled
+from crowd import (
+    ONE_PART,
+    TWO_PARTS,
+    by_region,
+    cells,
+    crowd,
+    evidence,
+    found,
+    independent,
+    one_region_copied,
+    shuffled,
+)
 
 from models.evidence import Evidence
 from models.finding import Verdict
@@ -165,3 +176,28 @@ def test_three_hundred_people_are_too_few_to_pass_and_the_finding_says_how_many_
     few = found(measured(FRESH, train=TRAIN.take(slice(0, 240)), holdout=HOLDOUT.take(slice(0, 60))), ATTACK)
     assert few.verdict is Verdict.INCONCLUSIVE
     assert few.rows_needed is None or few.rows_needed > 60
+
+
+def of_regions(synthetic, holdout=HOLDOUT, **more):
+    case = Evidence(TRAIN, holdout, synthetic, ONE_PART, clusters=by_region(TRAIN, holdout), **more)
+    return Membership().measure(case, SEED)
+
+
+@pytest.mark.parametrize("queries", [None, 350])
+def test_who_was_in_a_copied_cluster_is_told_of_that_cluster_alone(queries):
+    findings = of_regions(one_region_copied(TRAIN, crowd(800, 3)), queries=queries)
+    for name in (CLOSER, ATTACK):
+        assert found(findings, name, "cluster-1").estimate > 0.9
+        assert found(findings, name, "cluster-1").estimate > found(findings, name).estimate
+        for other in ("cluster-2", "cluster-3", "cluster-4"):
+            assert found(findings, name, other).estimate == pytest.approx(0.5, abs=0.15)
+            assert found(findings, name, other).limit is None
+
+
+def test_a_cluster_of_few_held_out_people_is_told_without_a_figure():
+    few = np.flatnonzero(HOLDOUT["region"] == 0)[19:]
+    findings = of_regions(FRESH, holdout=HOLDOUT.take(np.setdiff1d(np.arange(len(HOLDOUT)), few)))
+    for name in (CLOSER, ATTACK):
+        assert found(findings, name, "cluster-1").estimate is None
+        assert "at least 20" in found(findings, name, "cluster-1").reason
+        assert found(findings, name, "cluster-2").estimate is not None

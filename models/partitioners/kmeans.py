@@ -1,0 +1,105 @@
+"""Rows that are alike kept together, so that each generator learns one kind of row."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from models.clusters import MOST, Placing, Scaling, assigned, by_centres, cluster_names, large_enough
+from models.errors import Fault, SpecError
+from models.partition import Assignment
+from models.partitioners import RowPartitioner
+from models.randomness import Seed, one_thread
+from models.table import Floats, Table
+
+ROWS = 10_000
+"""Centres are looked for among at most so many rows, drawn at random; all rows go to the nearest one."""
+
+STARTS = 3
+"""So many times centres are drawn anew (k-means++), and the best end counts."""
+
+
+class Kmeans(RowPartitioner):
+    """Clusters of rows that are alike, by k-means on the encoded table, in which every column counts alike.
+
+    ``k`` clusters are sought. Without it, up to ``most`` are tried and the elbow of the within-cluster sum of squares
+    is taken: the number at which the curve lies farthest below the chord from its first to its last point, both axes
+    from 0 to 1 (Satopaa et al., "Finding a Kneedle in a Haystack", ICDCSW 2011). There always is one unless all rows
+    are alike, so that it tells how many clusters are worth having, not whether the rows have any.
+
+    Clusters of fewer than 50 rows, or of less than 5 % of them, go to the nearest other one, so that there may be fewer
+    than were sought; the largest comes first. The idea is that of HydraGAN (arXiv 2111.07015), which splits the rows
+    among the heads of one generator. What is published of clusters is told in ``models.partition.Clustering``.
+    """
+
+    kind: Literal["kmeans"] = "kmeans"
+    k: int | None = Field(default=None, ge=1, le=MOST, description="clusters; by default the elbow says how many")
+    most: int = Field(default=8, ge=3, le=MOST, description="the elbow is looked for among so many")
+
+    def partition(self, table: Table, seed: Seed) -> Assignment:
+        """Raises SpecError for more clusters than rows."""
+        if self.k is not None and self.k > len(table):
+            found = f"{self.k} clusters for {len(table):,} rows"
+            raise SpecError(Fault("partitioner", found, f"ask for at most {len(table):,} clusters"))
+        scaling = Scaling.of(table)
+        centres = self._centres(scaling.points(_sample(table, seed.child("rows"))), seed.child("kmeans").integer())
+        labels = large_enough(table, scaling.nearest(table, centres), len(centres))
+        groups, sizes = np.unique(labels, return_counts=True)
+        order = [group for _, group in sorted(zip(-sizes, groups, strict=True))]
+        return assigned(table, labels, order, self._reason(len(centres), len(order)))
+
+    def placing(self, train: Table, assignment: Assignment) -> Placing:
+        return by_centres(train, assignment)
+
+    def names(self) -> tuple[str, ...]:
+        return cluster_names(self.k or self.most)
+
+    def _centres(self, points: Floats, random_state: int) -> Floats:
+        """Shape (clusters, features); as many as there are different points where these are fewer."""
+        different = len(np.unique(points, axis=0))
+        if self.k is not None:
+            return _fitted(points, min(self.k, different), random_state)[0]
+        tried = [_fitted(points, k, random_state) for k in range(1, min(self.most, different) + 1)]
+        curve = [within for _, within in tried] + [0.0] * (self.most - len(tried))
+        return tried[elbow(np.array(curve)) - 1][0]
+
+    def _reason(self, sought: int, found: int) -> str:
+        if self.k is None:
+            how = "by the elbow of the within-cluster sum of squares"
+        else:
+            how = "as asked" if sought == self.k else f"for want of {self.k} different rows"
+        lost = f", {sought - found} of them too small and given to the nearest" if found < sought else ""
+        told = f"{sought} sought {how}{lost}"
+        if found == 1:
+            return f"one cluster holds all rows, and one generator learns the undivided table: {told}"
+        return f"rows that are alike kept together in {found} clusters: {told}"
+
+
+def elbow(curve: Floats) -> int:
+    """The number of clusters at which the within-cluster sum of squares lies farthest below its chord.
+
+    ``curve`` has it for 1, 2, ... clusters, three numbers at least, not growing but for bad luck. 1 where it is zero
+    from the start, or nowhere below the chord.
+    """
+    fall = curve[0] - curve[-1]
+    if fall <= 1e-9 * max(1.0, float(curve[0])):
+        return 1
+    chord = np.linspace(1.0, 0.0, len(curve))
+    return int(np.argmax(chord - (curve - curve[-1]) / fall)) + 1
+
+
+def _sample(table: Table, seed: Seed) -> Table:
+    if len(table) <= ROWS:
+        return table
+    return table.take(np.sort(seed.generator().choice(len(table), ROWS, replace=False)))
+
+
+def _fitted(points: Floats, k: int, random_state: int) -> tuple[Floats, float]:
+    """The centres, shape (k, features), and the sum of squared distances of points to theirs."""
+    from sklearn.cluster import KMeans
+
+    with one_thread():
+        fitted = KMeans(k, n_init=STARTS, random_state=random_state).fit(points)
+    return np.asarray(fitted.cluster_centers_, dtype=np.float64), float(fitted.inertia_)
