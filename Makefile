@@ -38,7 +38,7 @@ check: setup
 	$(BIN)/python -m pytest -q tests/test_house.py
 
 lock: setup
-	$(BIN)/python -m pip freeze --all --exclude-editable --exclude pip | sed "1i # The tested lock: what 'make setup' installs. Renew it with 'make lock' after everything passed." > requirements.lock
+	$(BIN)/python -m pip freeze --all --exclude-editable --exclude pip | sed "s/+cpu$$//; 1i # The tested lock: what 'make setup' installs. Renew it with 'make lock' after everything passed." > requirements.lock
 
 bench: setup
 	$(BIN)/python benchmarks/adult.py --data $(DATA)

@@ -86,6 +86,19 @@ class Scaling:
         return means
 
 
+def elbow(curve: Floats) -> int:
+    """The number of clusters at which the within-cluster sum of squares lies farthest below its chord.
+
+    ``curve`` has it for 1, 2, ... clusters, three numbers at least, not growing but for bad luck. 1 where it is zero
+    from the start, or nowhere below the chord.
+    """
+    fall = curve[0] - curve[-1]
+    if fall <= 1e-9 * max(1.0, float(curve[0])):
+        return 1
+    chord = np.linspace(1.0, 0.0, len(curve))
+    return int(np.argmax(chord - (curve - curve[-1]) / fall)) + 1
+
+
 def by_centres(train: Table, assignment: Assignment) -> Placing:
     """Rows belong to the cluster to which the mean point of its training rows is nearest."""
     scaling = Scaling.of(train)

@@ -196,7 +196,7 @@ def spec_text(name: str, source: dict[str, Any], schema: Schema) -> str:
         "measures": measures.catalog.kinds(),
     }
     entity = identifiers[0] if len(identifiers) == 1 else None
-    join = "shuffled" if parts == 1 else "validated"
+    join = "shuffled" if parts == 1 else "swap"
     return render("spec.yaml.j2", name=name, source=source, parts=parts, entity=entity, join=join, **kinds)
 
 

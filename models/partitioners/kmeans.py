@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from models.clusters import MOST, Placing, Scaling, assigned, by_centres, cluster_names, large_enough
+from models.clusters import MOST, Placing, Scaling, assigned, by_centres, cluster_names, elbow, large_enough
 from models.errors import Fault, SpecError
 from models.partition import Assignment
 from models.partitioners import RowPartitioner
@@ -75,19 +75,6 @@ class Kmeans(RowPartitioner):
         if found == 1:
             return f"one cluster holds all rows, and one generator learns the undivided table: {told}"
         return f"rows that are alike kept together in {found} clusters: {told}"
-
-
-def elbow(curve: Floats) -> int:
-    """The number of clusters at which the within-cluster sum of squares lies farthest below its chord.
-
-    ``curve`` has it for 1, 2, ... clusters, three numbers at least, not growing but for bad luck. 1 where it is zero
-    from the start, or nowhere below the chord.
-    """
-    fall = curve[0] - curve[-1]
-    if fall <= 1e-9 * max(1.0, float(curve[0])):
-        return 1
-    chord = np.linspace(1.0, 0.0, len(curve))
-    return int(np.argmax(chord - (curve - curve[-1]) / fall)) + 1
 
 
 def _sample(table: Table, seed: Seed) -> Table:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from models.clusters import Scaling, assigned, by_centres, fewest, large_enough
+from models.clusters import Scaling, assigned, by_centres, elbow, fewest, large_enough
 from models.schema import Column
 from models.table import Table
 
@@ -91,3 +91,11 @@ def test_other_rows_belong_where_the_centre_is_nearest():
     made, labels = at(60, 60)
     place = by_centres(made, assigned(made, labels, [1, 0], "why"))
     assert place(table(x=[-3, 4, 6, 99])).tolist() == [1, 1, 0, 0]
+
+
+@pytest.mark.parametrize(("curve", "k"), [
+    ([100, 10, 9, 8, 7], 2), ([100, 80, 60, 5, 4, 3], 4), ([0, 0, 0], 1), ([4, 4, 4], 1), ([9, 6, 3], 1),
+    ([9, 0, 0], 2),
+])  # fmt: skip
+def test_the_elbow_lies_farthest_below_the_chord(curve, k):
+    assert elbow(np.array(curve, float)) == k

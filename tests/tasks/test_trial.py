@@ -43,7 +43,7 @@ def test_columns_dtypes_and_number_of_rows_are_as_asked(generator, rows):
     assert len(made) == (ROWS if rows is None else rows)
 
 
-@pytest.mark.parametrize("join", ["concatenation", "shuffled", "validated"])
+@pytest.mark.parametrize("join", ["concatenation", "resample", "shuffled", "swap", "validated"])
 def test_several_parts_are_joined(join):
     assert synthesize(frame(), parts=3, join=join, rows=20, seed=1).shape == (20, 6)
 

@@ -7,7 +7,7 @@ import pytest
 
 from models.errors import SpecError
 from models.partitioners import catalog
-from models.partitioners.kmeans import ROWS, Kmeans, elbow
+from models.partitioners.kmeans import ROWS, Kmeans
 from models.randomness import Seed
 from models.schema import Column
 from models.table import Table
@@ -45,14 +45,6 @@ def test_a_corner_of_few_rows_goes_to_the_nearest_and_is_told_of():
     assert sorted(found.sizes) == [100, 120]
     assert np.unique(found.rows[corner == 2]).size == 1
     assert "2 clusters: 3 sought as asked, 1 of them too small and given to the nearest" in found.told.reason
-
-
-@pytest.mark.parametrize(("curve", "k"), [
-    ([100, 10, 9, 8, 7], 2), ([100, 80, 60, 5, 4, 3], 4), ([0, 0, 0], 1), ([4, 4, 4], 1), ([9, 6, 3], 1),
-    ([9, 0, 0], 2),
-])  # fmt: skip
-def test_the_elbow_lies_farthest_below_the_chord(curve, k):
-    assert elbow(np.array(curve, float)) == k
 
 
 def test_more_clusters_than_rows_are_refused_by_name():

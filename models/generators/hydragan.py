@@ -1,0 +1,200 @@
+"""HydraGAN: one network with a head for each cluster of rows, trained against critics and attackers.
+
+HydraGAN (arXiv 2111.07015) has the idea, a shared trunk with a head per cluster and an adversary that tries to tell the
+sensitive column. What is here departs from it where it was found not to train; ``models/hydra`` says where and why.
+
+There is no guarantee of differential privacy: the re-identification objective is regularisation against an attack on
+single columns, and a failed attack may also mean that nothing was learned. Read it together with usefulness.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+
+from models.errors import Fault, SynthesisError
+from models.generators import Generator, Sampler
+from models.hydra.clusters import clusters, merged
+from models.hydra.drawing import Rows, frequencies_of
+from models.hydra.encoding import Encoded, Encoding, Single, width
+from models.hydra.judging import Judge, held_out
+from models.hydra.settings import Settings
+from models.randomness import Seed, torch_stream
+from models.schema import Column, Role
+from models.state import State
+from models.table import Booleans, Integers, Table
+
+if TYPE_CHECKING:
+    from models.hydra.generation import Heads
+    from models.hydra.networks import Hydra
+    from models.hydra.training import Keeper, Training
+
+logger = logging.getLogger("parquetry")
+
+FORMAT = 1
+
+LEAST_SHARE = 0.05
+"""A cluster has at least this share of the rows."""
+
+
+class HydraSampler(Sampler):
+    """``facts`` tell how training went: steps, losses, held-out scores, clusters and collapsed heads."""
+
+    def __init__(self, encoding: Encoding, heads: Heads, shape: dict[str, Any], facts: dict[str, Any]):
+        self.columns = encoding.columns
+        self.encoding = encoding
+        self.heads = heads
+        self.shape = shape
+        self.facts = facts
+
+    def sample(self, n: int, seed: Seed) -> Table:
+        from models.hydra.training import one_thread
+
+        with one_thread():
+            rows = self.heads.rows(self.encoding.layout, n, seed.child("rows"))
+        return self.encoding.decode(rows, seed.child("cells"))
+
+    def state(self) -> State:
+        arrays = self.encoding.arrays() | {"weights": self.heads.weights, "indicators": self.heads.shares}
+        network = self.heads.network.state_dict()
+        arrays |= {f"network/{name}": value.numpy(force=True).copy() for name, value in network.items()}
+        return State("hydragan", FORMAT, {"shape": self.shape, **self.facts}, arrays)
+
+    @classmethod
+    def restore(cls, state: State, columns: tuple[Column, ...]) -> Self:
+        state.expect("hydragan", FORMAT)
+        _require_torch()
+        import torch
+
+        from models.hydra.generation import Heads
+        from models.hydra.networks import Hydra
+
+        encoding = Encoding.restore(columns, state.arrays)
+        with torch_stream(Seed.of(0)):
+            network = Hydra(**state.facts["shape"])
+        prefix = "network/"
+        kept = {name: array for name, array in state.arrays.items() if name.startswith(prefix)}
+        network.load_state_dict({name.removeprefix(prefix): torch.from_numpy(np.array(a)) for name, a in kept.items()})
+        heads = Heads(network, state.facts["shape"]["noise"], state.arrays["weights"], state.arrays["indicators"])
+        facts = {name: fact for name, fact in state.facts.items() if name != "shape"}
+        return cls(encoding, heads, state.facts["shape"], facts)
+
+
+class HydraGAN(Settings, Generator):
+    """A generative adversarial network of one trunk and a head for each cluster of rows.
+
+    ``fit`` finds the clusters itself; ``fit_clusters`` takes them. NOTE[DIFF]: the paper adds to each agent's loss the
+    losses of all others. For a critic and its generator these cancel, and what an agent cannot change teaches it
+    nothing; here the generator alone follows a compromise of all objectives, and each agent its own loss.
+    """
+
+    kind: Literal["hydragan"] = "hydragan"
+
+    sampler = HydraSampler
+
+    def fit(self, table: Table, seed: Seed) -> HydraSampler:
+        if self.clusters is not None and self.clusters > len(table):
+            found = f"{self.clusters:,} clusters of {len(table):,} rows"
+            raise SynthesisError(Fault("clusters", found, f"ask for at most {len(table):,}, or for null"))
+        encoding, encoded, seen = self._encoded(table, seed)
+        labels = clusters(seen, self.clusters, self._least(len(table)), seed.child("clusters"))
+        return self._fit(table, encoding, encoded, labels, seed, None)
+
+    def fit_clusters(self, table: Table, labels: Integers, seed: Seed, keeper: Keeper | None = None) -> HydraSampler:
+        """The same with a cluster given for each row (whole numbers, shape (rows,)); those with too few rows join the
+        nearest. With a ``keeper``, unfinished training is kept at each checkpoint and taken up again.
+        """
+        if len(labels) != len(table):
+            found = f"{len(labels):,} labels for {len(table):,} rows"
+            raise SynthesisError(Fault("labels", found, "give one label per row"))
+        encoding, encoded, seen = self._encoded(table, seed)
+        return self._fit(table, encoding, encoded, merged(labels, seen, self._least(len(table))), seed, keeper)
+
+    def width(self, columns: tuple[Column, ...]) -> int:
+        return width(columns)
+
+    def _least(self, rows: int) -> int:
+        return int(max(self.smallest, np.ceil(LEAST_SHARE * rows)))
+
+    def _encoded(self, table: Table, seed: Seed) -> tuple[Encoding, Encoded, Single]:
+        """The rows encoded, and as they are clustered."""
+        _require(self, table.columns)
+        encoding = Encoding.of(table, self.k, seed.child("encoding"))
+        encoded = encoding.encode(table, seed.child("encoded"))
+        seen = encoded.rows(np.arange(len(table)), 0.5)
+        seen[:, self._secret(encoding)] = 0.0
+        return encoding, encoded, seen
+
+    def _secret(self, encoding: Encoding) -> Booleans:
+        """The positions of sensitive columns where they shall not be told from the others. Clusters then do not depend
+        on them, and every head has their shares in the whole table: which head a row comes from tells nothing.
+        """
+        sensitive = np.array([column.role is Role.SENSITIVE for column in encoding.columns])
+        return sensitive[encoding.layout.owners] & (self.reidentification > 0)
+
+    def _fit(
+        self, table: Table, encoding: Encoding, encoded: Encoded, labels: Integers, seed: Seed, keeper: Keeper | None
+    ) -> HydraSampler:
+        from models.hydra.generation import Heads, calibrated, collapsed, corrected
+        from models.hydra.training import one_thread
+
+        members = tuple(np.flatnonzero(labels == head) for head in range(int(labels.max()) + 1))
+        weights, shares = np.bincount(labels) / len(labels), frequencies_of(encoded, members)
+        secret = self._secret(encoding)[encoded.layout.hot]
+        shares[:, secret] = weights @ shares[:, secret]
+        held = held_out(members, self.held_out, seed.child("held-out"))
+        judge = Judge(table, held, seed.child("judge"))
+
+        def score(network: Hydra) -> float:
+            heads = Heads(network, self.noise, weights, shares)
+            fitting = calibrated(encoding, heads, judge.seed.child("calibrated"))
+            return judge.score(lambda n, stream: HydraSampler(fitting, heads, {}, {}).sample(n, stream))
+
+        with one_thread():
+            training, shape = self._training(encoding, encoded, members, held, seed)
+            network = training.run(score if len(held) else None, keeper)
+            heads = corrected(Heads(network, self.noise, weights, shares), encoded.layout, seed.child("corrected"))
+            encoding = calibrated(encoding, heads, seed.child("calibrated"))
+            lost = collapsed(heads, encoded, members, seed.child("collapsed"))
+        if lost:
+            logger.warning("hydragan: %d of %d heads have collapsed", len(lost), len(members))
+        return HydraSampler(encoding, heads, shape, {"training": asdict(training.progress), "collapsed": lost})
+
+    def _training(
+        self, encoding: Encoding, encoded: Encoded, members: Sequence[Integers], held: Integers, seed: Seed
+    ) -> tuple[Training, dict[str, Any]]:
+        """The training to run, and the network's shape."""
+        from models.hydra.aims import Aims
+        from models.hydra.networks import Blocks, Hydra
+        from models.hydra.training import Training
+
+        layout, taught = encoded.layout, [np.setdiff1d(rows, held) for rows in members]
+        shape: dict[str, Any] = {
+            "heads": len(members), "noise": self.noise, "entries": len(layout.hot), "width": layout.width,
+            "hidden": self.hidden, "activation": self.activation,
+        }  # fmt: skip
+        with torch_stream(seed.child("weights")):
+            network = Hydra(**shape).to(self.device)
+            blocks = Blocks(layout).to_device(self.device)
+            objectives = Aims(self, encoding, encoded, np.concatenate(taught), len(members), blocks).objectives()
+        return Training(self, Rows(encoded, taught), network, objectives, blocks, seed.child("training")), shape
+
+
+def _require(settings: Settings, columns: tuple[Column, ...]) -> None:
+    """Raises SynthesisError where torch is missing or the settings cannot be followed for these columns."""
+    _require_torch()
+    from models.hydra.aims import faults
+
+    if found := tuple(faults(settings, columns)):
+        raise SynthesisError(found)
+
+
+def _require_torch() -> None:
+    try:
+        import torch  # noqa: F401
+    except ImportError:
+        raise SynthesisError(Fault("hydragan", "torch is not installed", "pip install 'parquetry[torch]'")) from None

@@ -1,0 +1,1 @@
+"""What the multi-head generator is made of: its encoding, clusters, networks, objectives and training."""

@@ -1,0 +1,102 @@
+"""The objectives that settings ask for, built for a table. Importing this module imports torch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from models.errors import Fault
+from models.hydra.encoding import Encoded, Encoding
+from models.hydra.networks import Blocks, Critic
+from models.hydra.objectives import Accuracy, Distribution, Diversity, Objective, Question, Realism, Reidentification
+from models.hydra.settings import Settings
+from models.schema import Column, Role
+from models.table import Integers
+
+LOOKED_AT = 10_000
+"""So many rows tell the spread of features."""
+
+RAREST = 1e-4
+"""A level that no row has still has a share, so that logarithms are finite."""
+
+
+def faults(settings: Settings, columns: tuple[Column, ...]) -> Iterator[Fault]:
+    """What makes the settings impossible for a table of ``columns`` on this machine."""
+    for name, weight, role in (
+        ("reidentification", settings.reidentification, Role.SENSITIVE),
+        ("accuracy", settings.accuracy, Role.TARGET),
+    ):
+        if weight and not any(column.role is role for column in columns):
+            remedy = f"give a column of this part the role '{role.value}', or set '{name}' to 0"
+            yield Fault(name, f"no column has the role '{role.value}'", remedy)
+    if not any((settings.realism, settings.distribution)):
+        found = "neither realism nor distribution has a weight, so nothing would draw rows towards the table"
+        yield Fault("realism", found, "give one of them a weight")
+    if settings.device == "cuda" and not torch.cuda.is_available():
+        yield Fault("device", "no CUDA device is to be had here", "set 'device: cpu'")
+
+
+@dataclass(frozen=True, eq=False)
+class Aims:
+    """What objectives are built from; ``heads`` in number, and ``rows`` to learn from."""
+
+    settings: Settings
+    encoding: Encoding
+    encoded: Encoded
+    rows: Integers
+    heads: int
+    blocks: Blocks
+
+    def objectives(self) -> list[Objective]:
+        """The objectives of a weight, on the settings' device; one that asks nothing of this table is left out."""
+        settings = self.settings
+        found: list[Objective] = []
+        if settings.realism:
+            found.append(self._realism())
+        if settings.distribution:
+            found.append(self._distribution())
+        if settings.reidentification and (asked := self.questions(Role.SENSITIVE)):
+            found.append(Reidentification(settings.reidentification, asked, settings.attack))
+        if settings.diversity:
+            found.append(Diversity(settings.diversity, self.blocks))
+        if settings.accuracy and (asked := self.questions(Role.TARGET)):
+            found.append(Accuracy(settings.accuracy, asked))
+        return [objective.to(settings.device) for objective in found]
+
+    def questions(self, role: Role) -> list[Question]:
+        """One for each column of the role; a column that has a single value, or stands alone, poses none."""
+        owners = self.encoded.layout.owners
+        return [
+            self._question(j)
+            for j, field in enumerate(self.encoding.fields)
+            if field.codes.column.role is role and (not field.hot or field.width > 1) and (owners != j).any()
+        ]
+
+    def _question(self, column: int) -> Question:
+        field, layout = self.encoding.fields[column], self.encoded.layout
+        mine, others = (np.flatnonzero(which) for which in (layout.owners == column, layout.owners != column))
+        shares = None
+        if field.hot:
+            seen = np.bincount(self.encoded.positions[self.rows].ravel(), minlength=layout.width)[mine]
+            shares = torch.from_numpy(np.maximum(seen / len(self.rows), RAREST)).float()
+        answer, around = torch.from_numpy(mine if field.hot else mine[:1]), torch.from_numpy(others)
+        return Question(field.codes.column.name, answer, around, shares).to(self.settings.device)
+
+    def _realism(self) -> Realism:
+        settings, layout = self.settings, self.encoded.layout
+        inputs, alone = layout.width + len(layout.hot), settings.critic == "conditional"
+        critic = Critic(
+            self.heads, inputs, settings.hidden, settings.packing, settings.critic_form, conditional=alone
+        )  # fmt: skip
+        return Realism(settings.realism, critic, self.blocks, settings.lipschitz)
+
+    def _distribution(self) -> Distribution:
+        """Where sensitive columns shall not be told from the others, their dependence on them is not matched either."""
+        rows = self.encoded.rows(self.rows[:: max(1, len(self.rows) // LOOKED_AT)], 0.5)
+        sensitive = np.array([column.role is Role.SENSITIVE for column in self.encoding.columns])
+        apart = sensitive[self.encoded.layout.owners] & (self.settings.reidentification > 0)
+        given = (torch.from_numpy(each) for each in (rows.mean(axis=0), rows.std(axis=0), apart))
+        return Distribution(self.settings.distribution, *given)

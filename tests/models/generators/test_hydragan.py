@@ -1,0 +1,142 @@
+"""The multi-head generator as a whole, on tiny networks."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+from models.errors import SynthesisError
+from models.generators.hydragan import HydraGAN
+from models.randomness import Seed
+from models.schema import Column, Kind, Role
+from models.table import Table
+
+torch = pytest.importorskip("torch")
+
+NAN = np.nan
+SEED = Seed.of(1)
+TINY: dict[str, Any] = {"steps": 3, "hidden": 8, "noise": 4, "batch": 32}
+
+
+def levels(name: str, count: int, **more: Any) -> Column:
+    return Column(name=name, kind=Kind.CATEGORICAL, dtype="int64", levels=tuple(range(count)), **more)
+
+
+def number(name: str, **more: Any) -> Column:
+    return Column(name=name, kind=Kind.CONTINUOUS, dtype="double", bounds=(-99, 99), **more)
+
+
+def groups(rows: int = 300) -> Table:
+    """Three groups of rows that two numbers tell apart, and a sensitive column of two levels."""
+    rng = Seed.of(2).generator()
+    group = np.arange(rows) % 3
+    columns = [number("x"), number("y"), levels("s", 2, role=Role.SENSITIVE)]
+    return Table.of(columns, [*(30.0 * group + rng.normal(size=(2, rows))), rng.integers(0, 2, rows)], rows)
+
+
+def test_there_is_a_head_for_each_cluster_of_rows():
+    sampler = HydraGAN(**TINY, clusters=3).fit(groups().select(["x", "y"]), SEED)
+    assert sampler.heads.weights.tolist() == pytest.approx([1 / 3] * 3, abs=0.05)
+
+
+def test_the_number_of_threads_changes_nothing():
+    threads, drawn = torch.get_num_threads(), []
+    for count in (1, 2):
+        torch.set_num_threads(count)
+        drawn.append(HydraGAN(**TINY).fit(groups(), SEED).sample(50, SEED).values)
+        assert torch.get_num_threads() == count
+    torch.set_num_threads(threads)
+    assert drawn[0].tobytes() == drawn[1].tobytes()
+
+
+def test_labels_that_are_given_make_the_heads_and_small_ones_join_others():
+    labels = np.where(np.arange(300) < 200, 7, 3)
+    labels[:5] = 99
+    sampler = HydraGAN(**TINY).fit_clusters(groups(), labels, SEED)
+    assert sampler.shape["heads"] == 2
+    assert sum(sampler.heads.weights) == pytest.approx(1)
+
+
+def test_every_head_that_can_be_drawn_has_been_trained():
+    one, three = (
+        HydraGAN(**{**TINY, "steps": steps, "held_out": 0}).fit_clusters(groups(), np.arange(300) % 3, SEED).heads
+        for steps in (1, 3)
+    )
+    moved = (one.network.head.weight != three.network.head.weight).flatten(1).any(1)
+    assert moved.tolist() == (three.weights > 0).tolist() == [True] * 3
+
+
+def test_facts_hold_the_curves_and_no_head_is_lost_in_silence(caplog: pytest.LogCaptureFixture):
+    sampler = HydraGAN(**TINY, clusters=1).fit(groups(), SEED)
+    facts = json.loads(json.dumps(sampler.state().facts))
+    assert len(facts["training"]["losses"]["realism"]) == 3
+    assert [step for step, _ in facts["training"]["scores"]] == [1, 2, 3]
+    assert facts["collapsed"] == [] or "collapsed" in caplog.text
+
+
+def test_a_head_that_stays_collapsed_is_reported(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture):
+    from models.hydra import generation
+
+    monkeypatch.setattr(generation, "COLLAPSED", 99.0)
+    sampler = HydraGAN(**TINY, clusters=1).fit(groups(), SEED)
+    assert sampler.facts["collapsed"] == [0]
+    assert "1 of 1 heads have collapsed" in caplog.text
+
+
+def test_with_re_identification_on_no_head_has_its_own_share_of_the_sensitive_column():
+    table = groups()
+    table = Table(table.columns, np.column_stack([table.values[:, :2], np.arange(300) % 3 == 0]))
+    shares = [
+        HydraGAN(**TINY, clusters=3, reidentification=weight).fit(table, SEED).heads.shares[:, -1] for weight in (0, 1)
+    ]
+    assert sorted(shares[0]) == [0, 0, 1]
+    assert shares[1] == pytest.approx([1 / 3] * 3)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 30])
+def test_few_rows_are_enough(rows: int):
+    assert len(HydraGAN(**TINY).fit(groups(rows), SEED).sample(40, SEED)) == 40
+
+
+def test_a_sensitive_column_of_one_level_or_nearly_is_no_obstacle():
+    for share in (0.0, 0.01):
+        table = groups()
+        table = Table(table.columns, np.column_stack([table.values[:, :2], np.arange(300) < share * 300]))
+        assert len(HydraGAN(**TINY, reidentification=1).fit(table, SEED).sample(9, SEED)) == 9
+
+
+def test_rows_that_are_all_the_same_are_one_cluster():
+    table = Table.of([number("x"), levels("l", 2)], [np.ones(200), np.ones(200)], 200)
+    sampler = HydraGAN(**TINY, clusters=3).fit(table, SEED)
+    assert sampler.shape["heads"] == 1
+    assert set(sampler.sample(20, SEED)["l"]) == {1.0}
+
+
+def test_a_column_without_any_value_stays_empty():
+    table = Table.of([number("x", nullable=True), levels("l", 2)], [np.full(60, NAN), np.arange(60) % 2], 60)
+    assert np.isnan(HydraGAN(**TINY).fit(table, SEED).sample(20, SEED)["x"]).all()
+
+
+def test_more_clusters_than_rows_are_refused():
+    with pytest.raises(SynthesisError, match="5 clusters of 3 rows"):
+        HydraGAN(**TINY, clusters=5).fit(groups(3), SEED)
+
+
+def test_labels_for_other_rows_are_refused():
+    with pytest.raises(SynthesisError, match="2 labels for 3 rows"):
+        HydraGAN(**TINY).fit_clusters(groups(3), np.zeros(2, dtype=np.int64), SEED)
+
+
+def test_re_identification_without_a_sensitive_column_is_refused_by_name():
+    with pytest.raises(SynthesisError, match="reidentification: no column has the role 'sensitive'"):
+        HydraGAN(**TINY, reidentification=1).fit(groups().select(["x", "y"]), SEED)
+
+
+def test_without_torch_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(SynthesisError, match="torch is not installed"):
+        HydraGAN(**TINY).fit(groups(), SEED)

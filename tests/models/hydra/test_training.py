@@ -1,0 +1,221 @@
+"""Training: what it does to the generator, what it keeps, and that it can be taken up again."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Any
+
+import numpy as np
+import pytest
+
+from models.errors import StateError
+from models.hydra.drawing import Rows, frequencies_of
+from models.hydra.encoding import Encoding
+from models.hydra.settings import Settings
+from models.randomness import Seed, torch_stream
+from models.schema import Column, Kind, Role
+from models.state import State
+from models.table import Floats, Table
+
+torch = pytest.importorskip("torch")
+
+from models.hydra import training as module  # noqa: E402
+from models.hydra.aims import Aims  # noqa: E402
+from models.hydra.generation import Heads, collapsed  # noqa: E402
+from models.hydra.networks import Blocks, Hydra  # noqa: E402
+from models.hydra.training import Training  # noqa: E402
+
+SEED = Seed.of(1)
+ROWS = 300
+QUICK = {"hidden": 16, "noise": 8, "batch": 64, "learning_rate": 0.003}
+
+
+def table() -> Table:
+    """A level that a number tells, and a target that the number tells too."""
+    x = Seed.of(2).generator().normal(size=ROWS)
+    columns = [
+        Column(name="s", kind=Kind.CATEGORICAL, dtype="int64", levels=(0, 1), role=Role.SENSITIVE),
+        Column(name="x", kind=Kind.CONTINUOUS, dtype="double", bounds=(-5, 5)),
+        Column(name="t", kind=Kind.CATEGORICAL, dtype="int64", levels=(0, 1), role=Role.TARGET),
+    ]
+    return Table.of(columns, [x > 0, x, x > 0.5], ROWS)
+
+
+TABLE = table()
+ENCODING = Encoding.of(TABLE, 10, SEED)
+ENCODED = ENCODING.encode(TABLE, SEED)
+MEMBERS = (np.arange(150), np.arange(150, ROWS))
+
+
+def training(seed: Seed = SEED, heads: int = 1, **more: Any) -> Training:
+    settings = Settings(**{**QUICK, "steps": 60, **more})
+    members = MEMBERS if heads == 2 else (np.arange(ROWS),)
+    with torch_stream(seed):
+        network, blocks = Hydra(heads, 8, 4, 5, 16, settings.activation), Blocks(ENCODED.layout)
+        objectives = Aims(settings, ENCODING, ENCODED, np.arange(ROWS), heads, blocks).objectives()
+    return Training(settings, Rows(ENCODED, members), network, objectives, blocks, seed)
+
+
+def weights(network: Hydra) -> Floats:
+    return np.concatenate([value.numpy().ravel() for value in network.state_dict().values()])
+
+
+def rows_of(network: Hydra) -> Floats:
+    shares = frequencies_of(ENCODED, (np.arange(ROWS),))
+    return Heads(network, 8, np.ones(1), shares).rows(ENCODED.layout, 2000, SEED).astype(np.float64)
+
+
+def tie(rows: Floats) -> float:
+    """The correlation of the sensitive level with the number."""
+    return float(np.corrcoef(rows[:, 1], rows[:, 2])[0, 1])
+
+
+def test_the_same_seed_gives_the_same_network_and_another_seed_another():
+    first, again, other = (weights(training(seed, steps=4).run(None)) for seed in (SEED, SEED, Seed.of(9)))
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+def test_torchs_own_stream_is_neither_read_nor_moved():
+    first = training(steps=3).run(None)
+    torch.manual_seed(5)
+    expected = torch.rand(1)
+    torch.manual_seed(5)
+    assert np.array_equal(weights(training(steps=3).run(None)), weights(first))
+    assert torch.equal(torch.rand(1), expected)
+
+
+def test_the_best_checkpoint_is_kept_and_a_later_worse_one_is_not():
+    scores = iter([0.3, 0.1, 0.2])
+    run = training(steps=6, checkpoints=3)
+    best = run.run(lambda network: next(scores))
+    assert run.progress.chosen == 4
+    assert run.progress.scores == [[2, 0.3], [4, 0.1], [6, 0.2]]
+    assert not np.array_equal(weights(best), weights(run.averaged))
+
+
+def test_without_a_score_the_last_network_is_taken():
+    run = training(steps=3)
+    assert np.array_equal(weights(run.run(None)), weights(run.averaged))
+    assert run.progress.chosen == 3
+
+
+def test_when_time_is_up_training_ends_with_what_it_has():
+    run = training(steps=4000, seconds=1e-9)
+    run.run(None)
+    assert run.progress.step == 0
+    late = training(steps=4000, seconds=0.3)
+    late.run(lambda network: 0.2)
+    assert 0 < late.progress.step < 4000
+    assert late.progress.chosen == late.progress.step
+
+
+class Shelf:
+    """States by the order in which they were saved, as JSON and arrays."""
+
+    def __init__(self) -> None:
+        self.kept: list[State] = []
+
+    def save(self, state: State) -> None:
+        facts = json.loads(json.dumps(dict(state.facts)))
+        self.kept.append(State(state.kind, state.version, facts, dict(state.arrays)))
+
+    def load(self) -> State | None:
+        return self.kept[-1] if self.kept else None
+
+
+def test_training_goes_on_from_a_checkpoint_as_if_nothing_had_happened():
+    shelf = Shelf()
+    settings = {"steps": 6, "checkpoints": 2, "reidentification": 1, "gate": "none"}
+    whole = training(**settings).run(lambda network: 0.1, shelf)
+    shelf.kept.pop()
+    again = training(**settings)
+    assert np.array_equal(weights(again.run(lambda network: 0.1, shelf)), weights(whole))
+    assert again.progress.scores == [[3, 0.1], [6, 0.1]]
+
+
+def test_a_state_of_something_else_is_not_taken_up():
+    with pytest.raises(StateError):
+        training().resume(State("cart", 1))
+
+
+def test_curves_and_progress_are_told(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture):
+    monkeypatch.setattr(module, "SPOKEN", 0.0)
+    run = training(steps=3)
+    with caplog.at_level(logging.INFO, "parquetry"):
+        run.run(lambda network: 0.25)
+    assert "step 2 of 3: realism/agent" in caplog.text
+    assert "held-out score 0.250" in caplog.text
+    assert [step for step, _ in run.progress.losses["distribution"]] == [0, 1, 2]
+    assert set(run.progress.losses) == {"realism/agent", "realism", "distribution"}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"critic": "per-head"},
+        {"critic_form": "convolution"},
+        {"lipschitz": "clipping"},
+        {"packing": 4},
+        {"scalarisation": "hypervolume", "diversity": 1, "accuracy": 1},
+        {"realism": 0},
+        {"distribution": 0},
+        {"activation": "log-leaks", "critic_steps": 2},
+    ],
+)
+def test_every_way_of_training_moves_the_generator(settings: dict[str, Any]):
+    run = training(steps=2, heads=2, **settings)
+    before = weights(run.network)
+    run.run(None)
+    after = weights(run.network)
+    assert np.isfinite(after).all()
+    assert not np.array_equal(after, before)
+
+
+@pytest.mark.parametrize("gate", ["relative", "absolute"])
+def test_the_gate_opens_once_rows_have_come_near_and_stays_open(gate: str):
+    run = training(steps=2, reidentification=1, gate=gate)
+    real, fake = run.batches(SEED.generator(), torch.Generator().manual_seed(1), learn=False)
+    far = module.Batch(fake.rows + 9, fake.conditions)
+    assert not run._open(real, far)
+    assert run._open(real, real)
+    assert run._open(real, far)
+
+
+def test_an_open_gate_lets_re_identification_in_at_once():
+    run = training(steps=1, reidentification=1, gate="none")
+    run.run(None)
+    assert run.progress.opened == 0
+
+
+def test_a_collapsed_head_recovers():
+    run = training(steps=80, heads=2)
+    with torch.no_grad():
+        run.network.head.weight[1] = 0.0
+        run.network.head.bias[1, 0] = torch.tensor([5.0, -5.0, 0.0, 5.0, -5.0])
+    shares = frequencies_of(ENCODED, MEMBERS)
+    assert collapsed(Heads(run.network, 8, np.ones(2) / 2, shares), ENCODED, MEMBERS, SEED) == [1]
+    best = run.run(None)
+    assert collapsed(Heads(best, 8, np.ones(2) / 2, shares), ENCODED, MEMBERS, SEED) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_moments_keep_a_dependence_and_re_identification_takes_it_away(number: int):
+    kept = training(Seed.of(number), steps=400)
+    lost = training(Seed.of(number), steps=400, reidentification=5, gate="none")
+    before, after = (tie(rows_of(run.run(None))) for run in (kept, lost))
+    assert before > 0.5
+    assert abs(after) < before - 0.2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_the_distribution_term_brings_second_moments_nearer_at_equal_steps(number: int):
+    real = np.cov(ENCODED.rows(np.arange(ROWS), 0.5).T)
+    without, with_it = (
+        np.abs(np.cov(rows_of(training(Seed.of(number), steps=200, distribution=weight).run(None)).T) - real).mean()
+        for weight in (0, 1)
+    )
+    assert with_it < without
