@@ -13,7 +13,7 @@ FOLDER = Path(templates.__file__).parent / "templates"
 
 def spec_yaml(**said):
     usual = {"name": "people", "source": {"kind": "csv"}, "parts": 1, "entity": None, "join": "shuffled"}
-    kinds = dict.fromkeys(("partitioners", "generators", "joins", "measures"), ("one", "two"))
+    kinds = dict.fromkeys(("partitioners", "row_partitioners", "generators", "joins", "measures"), ("one", "two"))
     return render("spec.yaml.j2", **{**usual, **kinds, **said})
 
 
