@@ -13,6 +13,7 @@ from typing import Any
 
 from models.auditing import Audit
 from models.finding import Finding, Group, Unit, Verdict, overall
+from models.joins import rounded
 from models.ledger import Standing
 from models.paper import PaperColumn
 from models.partition import Clustering, Partition
@@ -169,7 +170,7 @@ def _said(report: Report) -> dict[str, Any]:
             "ratio": _rounded(partition.of_columns.ratio, 3),
         },
         **_parts(report),
-        "join": {fact: round(value, 3) if isinstance(value, float) else value for fact, value in report.join.items()},
+        "join": rounded(report.join),
         "validation": report.validation.model_dump(mode="json")["checks"] if report.validation else None,
         "portrait": asdict(report.portrait) if report.portrait else None,
         "radar": asdict(chart) if (chart := radar(audit.findings)) else None,
@@ -246,6 +247,10 @@ def _plain(value: object) -> str:
     """A fact as a person writes it."""
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name.replace('_', ' ')} {_plain(each)}" for name, each in value.items())
+    if isinstance(value, (list, tuple)):
+        return ("; " if any(isinstance(each, Mapping) for each in value) else ", ").join(map(_plain, value))
     return f"{value:,}" if isinstance(value, (int, float)) else str(value)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from models import generators
 from models.errors import Fault, StateError, SynthesisError
+from models.joins import rounded
 from models.partition import Assignment, Divided, Division, Part, Partition, Rows, division
 from models.schema import subset
 from models.spec import Spec
@@ -79,10 +80,10 @@ def unused(spec: Spec, told: Division) -> list[str]:
 
 
 def join_told(plan: Plan) -> dict[str, Any]:
-    """How the join went, as it may be published: to its last digit, a figure would be a fingerprint of real rows."""
+    """How the join went, as it may be published."""
     said = read_json(plan.workspace.joined / "join.json")
-    facts = {name: round(value, 3) if isinstance(value, float) else value for name, value in said["facts"].items()}
-    return {**{name: said[name] for name in ("asked", "rows", "shortfall", "proposed", "accepted")}, "facts": facts}
+    told = {name: said[name] for name in ("asked", "rows", "shortfall", "proposed", "accepted")}
+    return {**told, "facts": rounded(said["facts"])}
 
 
 @dataclass(frozen=True)

@@ -238,6 +238,20 @@ def test_facts_are_written_as_a_person_would_and_rounded(passed):
     assert json.loads(render_json(told))["join"] == {"informed": True, "auc": 0.967, "proposed": 12345}
 
 
+def test_facts_of_many_steps_are_listed_and_rounded(passed):
+    steps = [{"informed": True, "log_loss": 0.1234567}, {"informed": False}]
+    facts = {"sweeps": [1, 1000], "acceptance": [0.58249, 0.0], "steps": steps}
+    told = Report("n", passed.audit, TWO_PARTS, join=facts)
+    for text in (render_html(told), render_markdown(told)):
+        assert "1, 1,000" in text
+        assert "0.582, 0.0" in text
+        assert "informed yes, log loss 0.123; informed no" in text
+    assert json.loads(render_json(told))["join"]["steps"] == [
+        {"informed": True, "log_loss": 0.123},
+        {"informed": False},
+    ]
+
+
 def test_contract_checks_that_failed_are_named(passed):
     for text in (render_html(passed), render_markdown(passed)):
         assert "the mean lies outside" in text
