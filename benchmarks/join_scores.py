@@ -45,7 +45,7 @@ from models.paper_tables import PaperTables
 from models.partition import Part, Partition
 from models.randomness import Seed
 from models.schema import Role
-from models.synthesis import draw_part, fit_part
+from models.synthesis import Fit, draw_part, fit_parts
 from models.table import Table
 from models.twins import row_keys
 
@@ -150,7 +150,7 @@ class Drawn:
     @classmethod
     def of(cls, train: Table, partition: Partition, generator: Generator, seed: Seed) -> Drawn:
         started = time.process_time()
-        samplers = {part.name: fit_part(train, part, generator, seed) for part in partition.parts}
+        samplers = {part.name: fit_parts(train, Fit((part,), generator), seed)[0] for part in partition.parts}
 
         def draw(round: int, n: int) -> list[Table]:
             return [draw_part(samplers[part.name], part.name, round, n, seed) for part in partition.parts]

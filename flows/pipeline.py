@@ -15,7 +15,7 @@ from flows.audit import audit
 from flows.ingest import ingest
 from flows.release import release
 from flows.synthesize import synthesize
-from tasks.orchestration import ends, named, show_audit, show_release, take_over
+from tasks.orchestration import ends, named, show_audit, show_release, show_training, take_over
 from tasks.release import latest
 from tasks.spec import load
 from tasks.stages import STAGES
@@ -42,6 +42,7 @@ def pipeline(spec: str) -> State[Any]:
         prepare(plan, STAGES)
         run = str(uuid4())
         worked = [_worked(room, spec, run) for room in (ingest, synthesize, audit)]
+        show_training(plan)
         show_audit(plan)
         worked.append(_worked(release, spec, run))
         published = latest(plan.workspace, plan.spec.name)

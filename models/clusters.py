@@ -9,7 +9,7 @@ from math import ceil, sqrt
 import numpy as np
 
 from models.partition import Assignment, Cluster, Clustering
-from models.randomness import one_thread
+from models.randomness import Seed, one_thread
 from models.table import Floats, Integers, Table
 from models.validator import Encoder
 
@@ -18,6 +18,12 @@ LEAST_ROWS, LEAST_SHARE = 50, 0.05
 
 MOST = round(1 / LEAST_SHARE)
 """There cannot be more clusters."""
+
+LOOKED_AT = 10_000
+"""Centres are looked for among at most so many rows, drawn at random; all rows go to the nearest one."""
+
+STARTS = 3
+"""So many times centres are drawn anew (k-means++), and the best end counts."""
 
 BLOCK = 65_536
 """So many rows at a time become points."""
@@ -97,6 +103,47 @@ def elbow(curve: Floats) -> int:
         return 1
     chord = np.linspace(1.0, 0.0, len(curve))
     return int(np.argmax(chord - (curve - curve[-1]) / fall)) + 1
+
+
+@dataclass(frozen=True, eq=False)
+class Alike:
+    """Rows that are alike: their labels, shape (rows,), not all of which need occur, of the ``sought`` ones."""
+
+    labels: Integers
+    sought: int
+
+
+def alike(table: Table, k: int | None, most: int, seed: Seed) -> Alike:
+    """``k`` clusters by k-means, or as many as the elbow says, up to ``most``; too small ones went to the nearest."""
+    scaling = Scaling.of(table)
+    points = scaling.points(_drawn(table, seed.child("rows")))
+    centres = _centres(points, k, most, seed.child("kmeans").integer())
+    return Alike(large_enough(table, scaling.nearest(table, centres), len(centres)), len(centres))
+
+
+def _centres(points: Floats, k: int | None, most: int, random_state: int) -> Floats:
+    """Shape (clusters, features); as many as there are different points where these are fewer."""
+    different = len(np.unique(points, axis=0))
+    if k is not None:
+        return _fitted(points, min(k, different), random_state)[0]
+    tried = [_fitted(points, count, random_state) for count in range(1, min(most, different) + 1)]
+    curve = [within for _, within in tried] + [0.0] * (most - len(tried))
+    return tried[elbow(np.array(curve)) - 1][0]
+
+
+def _drawn(table: Table, seed: Seed) -> Table:
+    if len(table) <= LOOKED_AT:
+        return table
+    return table.take(np.sort(seed.generator().choice(len(table), LOOKED_AT, replace=False)))
+
+
+def _fitted(points: Floats, k: int, random_state: int) -> tuple[Floats, float]:
+    """The centres, shape (k, features), and the sum of squared distances of points to theirs."""
+    from sklearn.cluster import KMeans
+
+    with one_thread():
+        fitted = KMeans(k, n_init=STARTS, random_state=random_state).fit(points)
+    return np.asarray(fitted.cluster_centers_, dtype=np.float64), float(fitted.inertia_)
 
 
 def by_centres(train: Table, assignment: Assignment) -> Placing:

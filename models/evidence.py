@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,6 +18,8 @@ from models.table import Booleans, Floats, Integers, Table
 
 WHOLE = ""
 """The view of all columns together."""
+
+NO_CLUSTER = "there is no such cluster of rows"
 
 QUERIES = 20_000
 """The share of so many rows is known to within 0.7 percentage points (95 %)."""
@@ -140,3 +142,8 @@ class Evidence:
         strangers = nearest(unseen, space.place(train)).distances
         drawn = space.place(synthetic)
         return Closeness(nearest(known, drawn).distances, nearest(unseen, drawn).distances, strangers)
+
+
+def lacking(limits: Iterable[str], evidence: Evidence) -> list[str]:
+    """Clusters that have limits and that there are not."""
+    return [name for name in limits if name not in {crowd.name for crowd in evidence.clusters}]

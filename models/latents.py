@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from models.randomness import Seed
 from models.table import Booleans, Floats, Integers
 
 TERMS = 20
@@ -21,6 +22,9 @@ FEW = 10
 
 LEAST = 1e-4
 """The smallest eigenvalue that a correlation matrix is left with."""
+
+SWEEPS = 20
+"""So many times each latent of a known answer is drawn again, given the others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +66,11 @@ class Scale:
     def answers(self, latents: Floats) -> Integers:
         return np.searchsorted(self.cuts, latents, side="right")
 
+    def stretches(self, answers: Integers) -> tuple[Floats, Floats]:
+        """The two ends between which each latent lies; infinite where its answer is not known, -1."""
+        ends = np.concatenate([[-np.inf], self.cuts, [np.inf]])
+        return np.where(answers >= 0, ends[answers], -np.inf), np.where(answers >= 0, ends[answers + 1], np.inf)
+
 
 def correlations(scores: Floats, scales: Sequence[Scale], apart: Booleans) -> Floats:
     """The latents' correlations, shape (latents, latents), from their scores, shape (rows, latents), NaN for unknown.
@@ -79,6 +88,36 @@ def correlations(scores: Floats, scales: Sequence[Scale], apart: Booleans) -> Fl
     found = _solved(covariance, np.array([scale.coefficients for scale in scales]))
     found[apart | (rows < FEW)] = 0.0
     return _definite(_shrunk(found, rows))
+
+
+def within(low: Floats, high: Floats, together: Floats, seed: Seed) -> Floats:
+    """Latents of the correlations ``together`` that lie between ``low`` and ``high``, shape (rows, latents).
+
+    Drawn by Gibbs sampling: from a start in which they do not depend on one another, each in turn given the others.
+    """
+    rng = seed.generator()
+    precision = np.linalg.inv(together)
+    own = np.diag(precision)
+    slopes, spreads = np.eye(len(own)) - precision / own[:, None], 1 / np.sqrt(own)
+    latents = _truncated(low, high, rng)
+    for _ in range(SWEEPS):
+        for j, (slope, spread) in enumerate(zip(slopes, spreads, strict=True)):
+            middle = latents @ slope
+            ends = (low[:, j] - middle) / spread, (high[:, j] - middle) / spread
+            latents[:, j] = middle + spread * _truncated(*ends, rng)
+    return latents
+
+
+def _truncated(low: Floats, high: Floats, rng: np.random.Generator) -> Floats:
+    """A standard normal number between each two ends; in the lower tail, where shares are told most finely."""
+    from scipy.special import ndtr, ndtri
+
+    above = low > 0
+    low, high = np.where(above, -high, low), np.where(above, -low, high)
+    first, last = ndtr(low), ndtr(high)
+    share = first + rng.random(low.shape) * (last - first)
+    drawn: Floats = np.clip(ndtri(np.clip(share, 1e-300, 1 - 1e-16)), low, high)
+    return np.where(above, -drawn, drawn)
 
 
 def _density(values: Floats) -> Floats:

@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, Field, ValidationError, field_validator, m
 from models import joins, partitioners
 from models.catalog import NestedFaultsError, chosen, faults_of
 from models.errors import Fault, SpecError, nearest
-from models.generators import Generator
+from models.generators import ConditionalGenerator, Generator
 from models.generators import catalog as generator_catalog
 from models.policy import Policy
 from models.rules import rule_faults
@@ -149,13 +149,17 @@ class Spec(Frozen):
 
     def section(self, name: str) -> Any:
         """One section as JSON, the same for the same meaning however the file was written."""
-        return json.loads(self.model_dump_json(by_alias=True, serialize_as_any=True)).get(name)
+        return self._meaning().get(name)
 
     def digest(self) -> str:
         """SHA-256 of the spec's meaning: comments, order and spelled-out defaults do not change it, nor do limits."""
-        meaning = self.model_dump_json(by_alias=True, serialize_as_any=True, exclude={"limits"})
-        text = json.dumps(json.loads(meaning), sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()
+        meaning = {name: said for name, said in self._meaning().items() if name != "limits"}
+        return hashlib.sha256(json.dumps(meaning, sort_keys=True).encode()).hexdigest()
+
+    def _meaning(self) -> dict[str, Any]:
+        """All sections as JSON, and the order of the parts, which an object of JSON does not have."""
+        said = json.loads(self.model_dump_json(by_alias=True, serialize_as_any=True))
+        return {**said, "partition": {**said["partition"], "order": self.partition.names()}}
 
 
 def parse_spec(said: object) -> Spec:
@@ -199,8 +203,9 @@ def faults_between(spec: Spec, schema: Schema) -> list[Fault]:
         *_text_columns(schema),
         *_nothing_to_model(schema),
         *spec.partition.faults(schema),
-        *spec.join.faults(spec.partition.by),
+        *_join(spec),
         *_unknown_parts(spec),
+        *_unknown_clusters(spec),
         *_entity(spec, schema),
         *_capacity(spec, schema),
         *rule_faults(schema.rules, schema.modelled),
@@ -231,12 +236,49 @@ def _nothing_to_model(schema: Schema) -> list[Fault]:
     ]
 
 
+def _join(spec: Spec) -> list[Fault]:
+    """What cannot be joined, or which generator cannot do what the join asks of its part."""
+    generators = {name: spec.generator_of(name) for name in spec.partition.names()}
+    return spec.join.faults(spec.partition.by) or unable(spec.join, generators)
+
+
+def unable(join: joins.Join, generators: Mapping[str, Generator]) -> list[Fault]:
+    """Which generators, by the names of all parts in order, cannot draw their part given others, as ``join`` asks."""
+    return [
+        Fault(
+            f"generators.{part}",
+            f"'{generator.kind}' cannot draw a part given others, as 'join: {join.kind}' asks of it",
+            f"use one of: {', '.join(_conditional())}",
+        )
+        for part, generator in generators.items()
+        if join.given(tuple(generators), part) and not isinstance(generator, ConditionalGenerator)
+    ]
+
+
+def _conditional() -> list[str]:
+    """The kinds of generators that can draw columns given others (imports every kind)."""
+    kinds = generator_catalog.kinds()
+    return [kind for kind in kinds if issubclass(generator_catalog.settings(kind), ConditionalGenerator)]
+
+
 def _unknown_parts(spec: Spec) -> list[Fault]:
     names = spec.partition.names()
     return [
         Fault(f"generators.{part}", "the partition has no such part", nearest(part, names))
         for part in spec.generators
         if part not in names
+    ]
+
+
+def _unknown_clusters(spec: Spec) -> list[Fault]:
+    by_rows = spec.partition.by == "rows"
+    names = spec.partition.names() if by_rows else ()
+    remedy = "" if by_rows else "divide rows ('partition: {by: rows, ...}'), or take the limits out"
+    return [
+        Fault(f"audit.{kind}.clusters.{name}", "there is no such cluster", remedy or nearest(name, names))
+        for kind, measure in spec.audit.measures.items()
+        for name in measure.limited
+        if name not in names
     ]
 
 

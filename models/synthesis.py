@@ -1,7 +1,7 @@
 """Synthesis as pure functions: divide, fit each part, draw, join. The flow runs the same functions, part by part.
 
-Parts are columns, or clusters of rows. Streams: ``partition``, ``fit/<part>``, ``draw/<part>/<round>``, ``join/fit``,
-``join/draw``, ``join/order`` below the seed.
+Parts are columns, or clusters of rows. Streams: ``partition``, ``fit/<first part>``, ``draw/<part>/<round>``,
+``join/fit``, ``join/draw``, ``join/order`` below the seed.
 """
 
 from __future__ import annotations
@@ -10,14 +10,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
+import numpy as np
+
 from models.errors import Fault, SpecError, SynthesisError
-from models.generators import Generator, Sampler
-from models.joins import Draw, Join, Joined
-from models.partition import Assignment, Divided, Part, Partition, Rows
+from models.generators import ConditionalGenerator, ConditionalSampler, Generator, Keeper, Resumable, Sampler
+from models.joins import Blockwise, Draw, Each, Join, Joined, in_turn
+from models.partition import Assignment, Divided, Division, Part, Partition, Rows
 from models.partitioners import Partitioner
 from models.randomness import Seed, torch_stream
-from models.spec import Spec
-from models.table import Table, stack
+from models.spec import Spec, unable
+from models.table import Table, beside, stack
 
 Pools = Callable[[int, Sequence[int]], list[Table]]
 """``pools(round, rows)``: so many rows of each part, the same for the same round."""
@@ -54,23 +56,80 @@ def divide(train: Table, partitioner: Partitioner, seed: Seed) -> Divided:
     return partitioner.partition(train, seed.child("partition"))
 
 
-def fit_part(train: Table, part: Part | Rows, generator: Generator, seed: Seed) -> Sampler:
-    """The sampler of one part. Only here a generator meets rows, so that one which learns all clusters at once, each
-    with a head of its own, would come in here, given ``train`` and the cluster of every row.
+@dataclass(frozen=True)
+class Fit:
+    """Parts that are learnt in one training: one, or several clusters of rows by a generator that has a head for each.
+
+    It is called like its first part in files and streams. ``given`` are the columns of other parts that a part is
+    learnt given.
     """
-    stream = seed.child(f"fit/{part.name}")
+
+    parts: tuple[Part | Rows, ...]
+    generator: Generator
+    given: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.parts[0].name
+
+    @property
+    def said(self) -> str:
+        """Its parts, in words."""
+        more = len(self.parts) - 1
+        return f"{self.name} and {more} more" if more else self.name
+
+
+def given_columns(join: Join, told: Division, part: str) -> tuple[str, ...]:
+    """The columns of other parts that ``part`` is learnt and drawn given, in the order of the parts."""
+    return tuple(column for other in join.given(told.names, part) for column in told.columns_of(other))
+
+
+def fits(partition: Divided, recipe: Recipe) -> list[Fit]:
+    """Who is learnt with whom: clusters whose generators are alike and resumable share a training."""
+    found: list[Fit] = []
+    for part in partition.parts:
+        generator = recipe.generator_of(part.name)
+        shared = isinstance(part, Rows) and isinstance(generator, Resumable)
+        at = next((place for place, fit in enumerate(found) if shared and fit.generator == generator), None)
+        if at is None:
+            found.append(Fit((part,), generator, given_columns(recipe.join, partition.told, part.name)))
+        else:
+            found[at] = Fit((*found[at].parts, part), generator)
+    return found
+
+
+def fit_parts(train: Table, fit: Fit, seed: Seed, keeper: Keeper | None = None) -> tuple[Sampler, ...]:
+    """The samplers of the parts of ``fit``, in their order. Only here a generator meets rows."""
+    stream = seed.child(f"fit/{fit.name}")
+    first, generator = fit.parts[0], fit.generator
     with torch_stream(stream):
-        return generator.fit(part.of(train), stream)
+        if fit.given:
+            assert isinstance(generator, ConditionalGenerator)
+            return (generator.fit_given(first.of(train), train.select(fit.given), stream),)
+        if not isinstance(generator, Resumable):
+            return (generator.fit(first.of(train), stream),)
+        if isinstance(first, Part):
+            return (generator.resume(first.of(train), stream, keeper),)
+        chosen = np.stack([part.chosen for part in fit.parts if isinstance(part, Rows)])
+        rows = np.flatnonzero(chosen.any(axis=0))
+        return generator.resume_clusters(train.take(rows), chosen.argmax(axis=0)[rows], stream, keeper)
 
 
-def draw_part(sampler: Sampler, part: str, round: int, n: int, seed: Seed) -> Table:
+def draw_part(sampler: Sampler, part: str, round: int, n: int, seed: Seed, given: Sequence[Table] = ()) -> Table:
+    """``n`` rows of a part, beside those of the parts that it is drawn given, if there are any."""
     stream = seed.child(f"draw/{part}/{round}")
     with torch_stream(stream):
-        return sampler.sample(n, stream)
+        if not given:
+            return sampler.sample(n, stream)
+        assert isinstance(sampler, ConditionalSampler)
+        return sampler.sample_given(beside(given), stream)
 
 
-def join_divided(train: Table, partition: Divided, join: Join, pools: Pools, n: int, seed: Seed) -> Joined:
-    """``n`` joined rows, columns in the order of ``train``. A shortfall is in the result, not an error.
+def join_divided(
+    train: Table, partition: Divided, join: Join, pools: Pools, n: int, seed: Seed, each: Each = in_turn
+) -> Joined:
+    """``n`` joined rows, columns in the order of ``train``. A shortfall is in the result, not an error. Blocks of rows
+    that do not depend on one another are joined by ``each``.
 
     Raises SpecError for a join that is not for what was divided.
     """
@@ -83,14 +142,27 @@ def join_divided(train: Table, partition: Divided, join: Join, pools: Pools, n: 
     def draw(round: int, rows: int) -> list[Table]:
         return pools(round, [rows] * len(partition.parts))
 
-    return join_parts(train, partition, join, draw, n, seed)
+    return join_parts(train, partition, join, draw, n, seed, each)
 
 
-def join_parts(train: Table, partition: Partition, join: Join, draw: Draw, n: int, seed: Seed) -> Joined:
+def join_parts(
+    train: Table, partition: Partition, join: Join, draw: Draw, n: int, seed: Seed, each: Each = in_turn
+) -> Joined:
     """The join of parts of columns, which learns from ``train`` how they belong together."""
     real = [train.select(part.columns) for part in partition.parts]
-    joined = join.fit(real, seed.child("join/fit")).join(draw, n, seed.child("join/draw"))
-    return Joined(joined.table.select(train.names), joined.proposed, joined.accepted, joined.facts, joined.shortfall)
+    joiner, stream = join.fit(real, seed.child("join/fit")), seed.child("join/draw")
+    joined = (
+        joiner.join_blocks(draw, n, stream, each) if isinstance(joiner, Blockwise) else joiner.join(draw, n, stream)
+    )
+    facts = {**joined.facts, **_conditioned(join, partition)}
+    return Joined(joined.table.select(train.names), joined.proposed, joined.accepted, facts, joined.shortfall)
+
+
+def _conditioned(join: Join, partition: Partition) -> dict[str, list[dict[str, object]]]:
+    """Which parts were drawn given which; nothing where all stand alone."""
+    given = {part: list(join.given(partition.names, part)) for part in partition.names}
+    told: list[dict[str, object]] = [{"part": part, "given": others} for part, others in given.items() if others]
+    return {"conditioned": told} if told else {}
 
 
 def join_clusters(assignment: Assignment, pools: Pools, n: int, seed: Seed) -> Joined:
@@ -108,13 +180,32 @@ def synthesize(train: Table, recipe: Recipe, n: int, seed: Seed) -> Synthesis:
 
 
 def synthesize_parts(train: Table, partition: Divided, recipe: Recipe, n: int, seed: Seed) -> Joined:
-    """The same with parts that are given; ``recipe.partition`` is not asked."""
-    samplers = {part.name: fit_part(train, part, recipe.generator_of(part.name), seed) for part in partition.parts}
+    """The same with parts that are given; ``recipe.partition`` is not asked.
+
+    Raises SpecError where the join is not for what was divided, or for the parts' generators.
+    """
+    told = partition.told
+    generators = {name: recipe.generator_of(name) for name in told.names}
+    faults = recipe.join.faults(told.by) or unable(recipe.join, generators)
+    if faults:
+        raise SpecError(faults)
+    return join_divided(train, partition, recipe.join, fitted(train, partition, recipe, seed), n, seed)
+
+
+def fitted(train: Table, partition: Divided, recipe: Recipe, seed: Seed) -> Pools:
+    """Learns all parts, and draws from them."""
+    told = partition.told
+    samplers = {
+        part.name: sampler
+        for fit in fits(partition, recipe)
+        for part, sampler in zip(fit.parts, fit_parts(train, fit, seed), strict=True)
+    }
 
     def pools(round: int, rows: Sequence[int]) -> list[Table]:
-        return [
-            draw_part(sampler, name, round, count, seed)
-            for (name, sampler), count in zip(samplers.items(), rows, strict=True)
-        ]
+        drawn: dict[str, Table] = {}
+        for name, count in zip(told.names, rows, strict=True):
+            given = [drawn[other] for other in recipe.join.given(told.names, name)]
+            drawn[name] = draw_part(samplers[name], name, round, count, seed, given)
+        return list(drawn.values())
 
-    return join_divided(train, partition, recipe.join, pools, n, seed)
+    return pools

@@ -43,7 +43,7 @@ from tasks.store import (
     whole_folder,
     write_json,
 )
-from tasks.synthesis import join_told, read_partition
+from tasks.synthesis import courses, join_told, read_partition
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -93,6 +93,7 @@ def audit(job: Job) -> None:
         validation=Validation.model_validate(read_json(workspace.joined / "validation.json")),
         portrait=portrait(evidence, plan.schema.k),
         paper=paper_block(evidence, workspace.seed().child("paper")),
+        training=courses(plan),
     )
     with whole_folder(workspace.audit, replace=True) as beside:
         for name, written in REPORTS.items():

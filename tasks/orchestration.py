@@ -17,7 +17,7 @@ from typing import Any
 from uuid import UUID
 
 from prefect import get_client, get_run_logger, task
-from prefect.artifacts import create_markdown_artifact, create_table_artifact
+from prefect.artifacts import create_image_artifact, create_markdown_artifact, create_table_artifact
 from prefect.cache_policies import NO_CACHE
 from prefect.client.orchestration import SyncPrefectClient
 from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterId, FlowRunFilterParentFlowRunId
@@ -33,11 +33,13 @@ from prefect.utilities.annotations import quote
 
 from models.errors import InternalError, ParquetryError, SourceError, SpecError, WithheldError
 from tasks.audit import published_rows
+from tasks.curves import as_address, picture
 from tasks.parallel import Crew, results, tell
 from tasks.release import Release
 from tasks.spec import Plan, load
 from tasks.step import Job, Outcome, Sealed, Stage, carry_out, job_for
 from tasks.store import read_json
+from tasks.synthesis import courses
 from tasks.workspace import Workspace
 
 RETRY_DELAYS = [5, 30]
@@ -196,6 +198,16 @@ class PrefectEach:
                 ]
             )
         return results(futures)
+
+
+def show_training(plan: Plan) -> None:
+    """The curves of trainings that were made in steps, as pictures in the Prefect UI."""
+    for number, course in enumerate(courses(plan), start=1):
+        create_image_artifact(
+            key=f"{plan.spec.name}-training-{number}",
+            image_url=as_address(picture(course)),
+            description=f"Training of {course.name}: {course.said}",
+        )
 
 
 def show_audit(plan: Plan) -> None:

@@ -12,9 +12,11 @@ import os
 import signal
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import SimpleQueue
@@ -107,7 +109,7 @@ class Crew:
             worker = self._hire()
             worker.begin(do, piece)
         try:
-            result: Result = worker.finish(seconds)
+            result: Result = worker.finish(seconds, name)
         except SynthesisError as error:
             raise SynthesisError(_named(fault, name) for fault in error.faults) from None
         finally:
@@ -159,24 +161,47 @@ class _Worker:
             return False
         return True
 
-    def finish(self, seconds: int | None) -> Any:
-        """What the piece begun leads to. Raises SynthesisError; a worker killed or too slow is gone by then."""
+    def finish(self, seconds: int | None, name: str) -> Any:
+        """What the piece begun leads to; what it logs until then is logged here, after its ``name``.
+
+        Raises SynthesisError; a worker killed or too slow is gone by then.
+        """
+        ends = None if seconds is None else time.monotonic() + seconds
         try:
-            if not self._line.poll(seconds):
-                self.end()
-                raise SynthesisError(_slow(seconds))
-            attempt: _Attempt = self._line.recv()
+            while self._line.poll(None if ends is None else max(0.0, ends - time.monotonic())):
+                said = self._line.recv()
+                if isinstance(said, _Attempt):
+                    return said.outcome()
+                log.log(said.level, "%s: %s", name, said.text)
         except (EOFError, OSError):
             self.end()
             raise SynthesisError(KILLED) from None
-        if attempt.faults:
-            raise SynthesisError(attempt.faults)
-        return attempt.result
+        self.end()
+        raise SynthesisError(_slow(seconds))
 
     def end(self) -> None:
         """Kill the process, since code that holds Python's lock hears nothing else, and see that it is gone."""
         self._process.kill()
         self._process.join()
+
+
+@dataclass(frozen=True)
+class _Said:
+    """What a piece logs."""
+
+    level: int
+    text: str
+
+
+class _Telling(logging.Handler):
+    """Sends what is logged over ``line``."""
+
+    def __init__(self, line: Connection):
+        super().__init__(logging.INFO)
+        self.line = line
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.line.send(_Said(record.levelno, record.getMessage()))
 
 
 class _Attempt:
@@ -201,6 +226,12 @@ class _Attempt:
             self.faults = (Fault("", f"stopped by {type(error).__name__} {place_of(error)}", KEPT),)
         return isinstance(error, Exception)
 
+    def outcome(self) -> Any:
+        """The result. Raises SynthesisError where there is none."""
+        if self.faults:
+            raise SynthesisError(self.faults)
+        return self.result
+
 
 def _serve(line: Connection) -> None:
     """What a worker does: piece after piece in one thread, deaf to Ctrl-C (which the run itself answers)."""
@@ -208,6 +239,8 @@ def _serve(line: Connection) -> None:
     torch = sys.modules.get("torch")
     if torch is not None:
         torch.set_num_threads(1)
+    log.setLevel(logging.INFO)
+    log.addHandler(_Telling(line))
     pieces: SimpleQueue[tuple[Callable[[Any], Any], Any]] = SimpleQueue()
     threading.Thread(target=_listen, args=(line, pieces), daemon=True).start()
     while True:

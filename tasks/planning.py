@@ -9,7 +9,7 @@ from typing import Any
 from models.errors import ContractError
 from models.partition import Clustering, Partition
 from models.schema import subset
-from models.synthesis import divide
+from models.synthesis import divide, given_columns
 from tasks.codec import breaches, encode
 from tasks.ingest import fetch, split
 from tasks.spec import Plan, load
@@ -21,8 +21,8 @@ WEAK, STRONG = 0.3, 1.0
 
 @dataclass(frozen=True)
 class PlannedPart:
-    """``width`` is how many numbers the generator makes of a row before it learns; ``rows`` says which rows are in a
-    cluster, and is empty for a part of columns.
+    """``width`` is how many numbers the generator makes of a row before it learns, those of columns that the part is
+    given included; ``rows`` says which rows are in a cluster, and is empty for a part of columns.
     """
 
     name: str
@@ -58,22 +58,25 @@ def preview(path: Path) -> Preview:
         raise ContractError(breach.fault() for breach in found)
     train, _ = split(table, plan.schema, plan.spec.split.holdout, plan.spec.split.entity, plan.workspace.seed())
     told = divide(encode(train, plan.schema), plan.spec.partition, plan.workspace.seed()).told
-    said = (*remarks(told), *unused(plan.spec, told))
+    said = (*remarks(told), *_seen(plan, told), *unused(plan.spec, told))
     return Preview(plan.spec.name, table.num_rows, _parts(plan, told), told.of_columns.ratio, said)
 
 
 def _parts(plan: Plan, told: Partition | Clustering) -> tuple[PlannedPart, ...]:
     rows = {c.name: c.said for c in told.clusters} if isinstance(told, Clustering) else {}
-    return tuple(
-        PlannedPart(
-            name,
-            told.columns_of(name),
-            plan.spec.generator_of(name).kind,
-            plan.spec.generator_of(name).width(subset(plan.schema.modelled, told.columns_of(name))),
-            rows.get(name, ""),
-        )
-        for name in told.names
-    )
+
+    def planned(name: str) -> PlannedPart:
+        generator, columns = plan.spec.generator_of(name), told.columns_of(name)
+        seen = subset(plan.schema.modelled, (*given_columns(plan.spec.join, told, name), *columns))
+        return PlannedPart(name, columns, generator.kind, generator.width(seen), rows.get(name, ""))
+
+    return tuple(planned(name) for name in told.names)
+
+
+def _seen(plan: Plan, told: Partition | Clustering) -> list[str]:
+    """Which models will have seen other parts than their own."""
+    given = [name for name in told.names if plan.spec.join.given(told.names, name)]
+    return [f"The models of {', '.join(given)} learn from the parts before theirs, too."] if given else []
 
 
 def remarks(found: Partition | Clustering) -> list[str]:

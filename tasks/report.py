@@ -12,8 +12,9 @@ from math import cos, isfinite, pi, sin
 from typing import Any
 
 from models.auditing import Audit
+from models.course import Course
+from models.facts import rounded
 from models.finding import Finding, Group, Unit, Verdict, overall
-from models.joins import rounded
 from models.ledger import Standing
 from models.paper import PaperColumn
 from models.partition import Clustering, Partition
@@ -21,6 +22,7 @@ from models.policy import Preset
 from models.portrait import Portrait
 from models.radar import radar
 from models.validation import Validation
+from tasks.curves import picture as curves_of
 from tasks.templates import markdown_cell, render
 
 REPORT_VERSION = 1
@@ -78,8 +80,9 @@ CANNOT_SAY = (
 class Report:
     """What a report tells: an audit, and how the audited table came about.
 
-    ``generators`` is the kind of generator by part, ``join`` plain facts about the join (settings, rows proposed and
-    accepted, ...), ``validation`` what became of the contract's checks on the synthetic rows.
+    ``generators`` is the kind of generator by part, ``training`` the course of those that train in steps, ``join``
+    plain facts about the join (settings, rows proposed and accepted, ...), ``validation`` what became of the contract's
+    checks on the synthetic rows.
     """
 
     name: str
@@ -92,6 +95,7 @@ class Report:
     preset: Preset = Preset.PUBLIC
     audits: Standing | None = None
     paper: tuple[PaperColumn, ...] = ()
+    training: tuple[Course, ...] = ()
 
 
 def render_json(report: Report) -> str:
@@ -107,6 +111,7 @@ def render_html(report: Report) -> str:
         picture=_picture,
         outline=_outline,
         star=_star,
+        courses=[(course, curves_of(course)) for course in report.training],
         percent=_percent,
         **_for_readers(report),
     )
@@ -170,6 +175,7 @@ def _said(report: Report) -> dict[str, Any]:
             "ratio": _rounded(partition.of_columns.ratio, 3),
         },
         **_parts(report),
+        "training": [{**course.model_dump(mode="json"), "said": course.said} for course in report.training],
         "join": rounded(report.join),
         "validation": report.validation.model_dump(mode="json")["checks"] if report.validation else None,
         "portrait": asdict(report.portrait) if report.portrait else None,

@@ -36,7 +36,7 @@ PARTITION = Stage(
 )
 TRAIN = Stage(
     "train",
-    sections=("generator", "generators"),
+    sections=("generator", "generators", "join"),  # whether later parts are learnt given earlier ones
     reads=lambda workspace: (workspace.train, workspace.partition),
     writes=lambda workspace: (workspace.samplers,),
     work=synthesis.train,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 
 from models import generators
+from models.course import Course, course
 from models.errors import Fault, StateError, SynthesisError
-from models.joins import rounded
+from models.facts import rounded
+from models.joins import Each, in_turn
 from models.partition import Assignment, Divided, Division, Part, Partition, Rows, division
 from models.schema import subset
 from models.spec import Spec
-from models.synthesis import Pools, divide, draw_part, fit_part, join_divided
+from models.synthesis import Fit, Pools, Recipe, divide, draw_part, fit_parts, fits, given_columns, join_divided
 from models.table import Table, digest
 from tasks.codec import decode, encode
 from tasks.expectations import ensure, validate
@@ -36,6 +38,7 @@ from tasks.store import (
     write_state,
     write_table,
 )
+from tasks.unfinished import Unfinished
 
 log = logging.getLogger("parquetry")
 
@@ -87,47 +90,60 @@ def join_told(plan: Plan) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class PartWork:
-    """One part of one spec, told by names so that it can go to another process."""
+class FitWork:
+    """One training of one spec, told by its name so that it can go to another process."""
 
     spec: Path
-    part: str
+    fit: str
 
 
 def train(job: Job) -> None:
-    """The train stage: one sampler per part, in parallel. Parts that an earlier, failed run finished are kept."""
+    """The train stage: a sampler for each part, in parallel. Those that an earlier, failed run finished are kept."""
     plan = job.plan
-    parts = read_partition(plan).parts
-    _forget_other_parts(plan, parts)
-    waiting = [part for part in parts if not _trained(plan, part)]
-    if len(waiting) < len(parts):
-        log.info("%d of %d parts were trained before", len(parts) - len(waiting), len(parts))
-    work, names = [PartWork(plan.path, part.name) for part in waiting], [part.name for part in waiting]
+    found = read_partition(plan)
+    trainings = fits(found, Recipe.of(plan.spec))
+    _forget_other_parts(plan, found.told.names)
+    waiting = [fit for fit in trainings if not _trained(plan, fit)]
+    if len(waiting) < len(trainings):
+        log.info("%d of %d parts were trained before", len(trainings) - len(waiting), len(trainings))
+    work, names = [FitWork(plan.path, fit.name) for fit in waiting], [fit.said for fit in waiting]
     job.each(fit, work, names, "trained", plan.spec.limits.part_seconds)
+    shutil.rmtree(plan.workspace.unfinished, ignore_errors=True)
 
 
-def fit(work: PartWork) -> None:
-    """Fit one part and store its sampler. Reads the seed itself: it is no argument that a run database could keep."""
+def fit(work: FitWork) -> None:
+    """Train and store samplers. Reads the seed itself: it is no argument that a run database could keep."""
     plan = load(work.spec)
-    part = _part(plan, work.part)
-    with Sealed(f"train-{part.name}", plan.workspace.secret):
-        sampler = fit_part(training_rows(plan), part, plan.spec.generator_of(part.name), plan.workspace.seed())
-    write_state(sampler.state(), plan.workspace.sampler(part.name))
-    write_json(
-        {"key": _part_key(plan, part), "sha256": sha256_of(plan.workspace.sampler(part.name))},
-        _part_record(plan, part.name),
+    wanted = next(fit for fit in fits(read_partition(plan), Recipe.of(plan.spec)) if fit.name == work.fit)
+    key = training_key(plan, wanted)
+    keeper = Unfinished(plan.workspace.unfinished / wanted.name, key)
+    with Sealed(f"train-{wanted.name}", plan.workspace.secret):
+        samplers = fit_parts(training_rows(plan), wanted, plan.workspace.seed(), keeper)
+    for part, sampler in zip(wanted.parts, samplers, strict=True):
+        folder = plan.workspace.sampler(part.name)
+        write_state(sampler.state(), folder)
+        write_json({"key": key, "sha256": sha256_of(folder)}, _part_record(plan, part.name))
+
+
+def courses(plan: Plan) -> tuple[Course, ...]:
+    """How those trainings went that were made in steps."""
+    told = (
+        course(fit.said, [read_state(plan.workspace.sampler(part.name)).facts for part in fit.parts])
+        for fit in fits(read_partition(plan), Recipe.of(plan.spec))
     )
+    return tuple(each for each in told if each is not None)
 
 
 @dataclass(frozen=True)
 class DrawWork:
-    """``n`` rows of one part, to be written to ``target``."""
+    """``n`` rows of one part, to be written to ``target``. ``given`` has the rows of the parts it is drawn given."""
 
     spec: Path
     part: str
     round: int
     n: int
     target: Path
+    given: tuple[Path, ...] = ()
 
 
 def draw(work: DrawWork) -> Path:
@@ -135,13 +151,20 @@ def draw(work: DrawWork) -> Path:
     plan = load(work.spec)
     state = read_state(plan.workspace.sampler(work.part))
     settings = generators.catalog.settings(state.kind)
-    columns = read_partition(plan).told.columns_of(work.part)
+    told = read_partition(plan).told
+    names = plan.spec.join.given(told.names, work.part)
+    given = [_drawn(plan, told, name, file) for name, file in zip(names, work.given, strict=True)]
+    columns = (*given_columns(plan.spec.join, told, work.part), *told.columns_of(work.part))
     sampler = settings.sampler.restore(state, subset(plan.schema.modelled, columns))
     with Sealed(f"draw-{work.part}", plan.workspace.secret):
-        rows = draw_part(sampler, work.part, work.round, work.n, plan.workspace.seed())
+        rows = draw_part(sampler, work.part, work.round, work.n, plan.workspace.seed(), given)
     with whole_file(work.target) as beside, open(beside, "wb") as file:
         np.save(file, rows.values, allow_pickle=False)
     return work.target
+
+
+def _drawn(plan: Plan, told: Division, part: str, file: Path) -> Table:
+    return Table(subset(plan.schema.modelled, told.columns_of(part)), np.load(file, allow_pickle=False))
 
 
 def join(job: Job) -> None:
@@ -152,7 +175,8 @@ def join(job: Job) -> None:
     n = len(train_rows) if plan.spec.rows == "as-training" else plan.spec.rows
     pools = plan.workspace.data / "interim" / ".pools.part"
     try:
-        joined = join_divided(train_rows, found, plan.spec.join, _draws(job, found, pools), n, plan.workspace.seed())
+        draws, seed = _draws(job, found, pools), plan.workspace.seed()
+        joined = join_divided(train_rows, found, plan.spec.join, draws, n, seed, _blocks(job))
     finally:
         shutil.rmtree(pools, ignore_errors=True)
     if not len(joined.table):
@@ -184,43 +208,56 @@ def join(job: Job) -> None:
         write_json(validation.model_dump(mode="json"), beside / "validation.json")
 
 
+def _blocks(job: Job) -> Each:
+    """Blocks of a join by the crew, several at a time; one alone stays here."""
+
+    def each(do: Callable[[Any], Any], work: Sequence[Any]) -> list[Any]:
+        if len(work) < 2:
+            return in_turn(do, work)
+        names = [f"block {number} of {len(work)}" for number in range(1, len(work) + 1)]
+        return job.each(do, work, names, seconds=job.plan.spec.limits.part_seconds)
+
+    return each
+
+
 def _draws(job: Job, found: Divided, folder: Path) -> Pools:
-    """Pools drawn by the crew, part by part; their rows pass through files that do not outlive the reading."""
-    plan, names = job.plan, found.told.names
+    """Pools drawn by the crew, part by part; their rows pass through files that do not outlive the reading.
+
+    Parts are drawn at the same time, except that one which is drawn given others waits for these.
+    """
+    plan, told = job.plan, found.told
+    given = {name: plan.spec.join.given(told.names, name) for name in told.names}
 
     def draw_all(round: int, rows: Sequence[int]) -> list[Table]:
-        work = [
-            DrawWork(plan.path, name, round, n, folder / f"{name}-{round}.npy")
-            for name, n in zip(names, rows, strict=True)
-        ]
-        files = job.each(draw, work, names, seconds=plan.spec.limits.part_seconds)
-        tables = [
-            Table(subset(plan.schema.modelled, found.told.columns_of(name)), np.load(file, allow_pickle=False))
-            for name, file in zip(names, files, strict=True)
-        ]
-        for file in files:
+        files = {name: folder / f"{name}-{round}.npy" for name in told.names}
+        work = {
+            name: DrawWork(plan.path, name, round, n, files[name], tuple(files[other] for other in given[name]))
+            for name, n in zip(told.names, rows, strict=True)
+        }
+        drawn: set[str] = set()
+        while ready := [name for name in told.names if name not in drawn and drawn.issuperset(given[name])]:
+            job.each(draw, [work[name] for name in ready], ready, seconds=plan.spec.limits.part_seconds)
+            drawn.update(ready)
+        tables = [_drawn(plan, told, name, file) for name, file in files.items()]
+        for file in files.values():
             file.unlink()
         return tables
 
     return draw_all
 
 
-def _part(plan: Plan, name: str) -> Part | Rows:
-    return next(part for part in read_partition(plan).parts if part.name == name)
-
-
 def _part_record(plan: Plan, part: str) -> Path:
     return plan.workspace.records / "parts" / f"{part}.json"
 
 
-def _part_key(plan: Plan, part: Part | Rows) -> str:
-    """All that one part's sampler depends on."""
-    generator = plan.spec.generator_of(part.name)
+def training_key(plan: Plan, fit: Fit) -> str:
+    """All that the samplers of one training depend on."""
     return hashlib.sha256(
         canonical(
             {
-                "part": _learned(part),
-                "generator": generator.model_dump(mode="json"),
+                "parts": [_learned(part) for part in fit.parts],
+                "given": fit.given,
+                "generator": fit.generator.model_dump(mode="json"),
                 "schema": schema_digest(plan),
                 "train": sha256_of(plan.workspace.train),
                 "seed": plan.workspace.seed().commitment(),
@@ -237,17 +274,21 @@ def _learned(part: Part | Rows) -> dict[str, Any]:
     return {"name": part.name, "rows": hashlib.sha256(np.packbits(part.chosen).tobytes()).hexdigest()}
 
 
-def _trained(plan: Plan, part: Part | Rows) -> bool:
-    folder = plan.workspace.sampler(part.name)
+def _trained(plan: Plan, fit: Fit) -> bool:
+    key = training_key(plan, fit)
+    return all(_stored(plan, part.name, key) for part in fit.parts)
+
+
+def _stored(plan: Plan, part: str, key: str) -> bool:
+    folder = plan.workspace.sampler(part)
     try:
-        record = read_json(_part_record(plan, part.name))
+        record = read_json(_part_record(plan, part))
     except StateError:
         return False
-    return folder.is_dir() and record == {"key": _part_key(plan, part), "sha256": sha256_of(folder)}
+    return folder.is_dir() and record == {"key": key, "sha256": sha256_of(folder)}
 
 
-def _forget_other_parts(plan: Plan, parts: Sequence[Part | Rows]) -> None:
-    names = {part.name for part in parts}
+def _forget_other_parts(plan: Plan, names: Sequence[str]) -> None:
     for folder in plan.workspace.samplers.glob("*"):
         if folder.name not in names:
             shutil.rmtree(folder)

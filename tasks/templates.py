@@ -18,7 +18,7 @@ MARKUP = re.compile(r"([\\|*_`\[\]])")
 def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=select_autoescape(["html.j2"]),
+        autoescape=select_autoescape(["html.j2", "svg.j2"]),
         undefined=StrictUndefined,
         keep_trailing_newline=True,
     )
@@ -28,7 +28,7 @@ def _environment() -> Environment:
 
 
 def render(template: str, **said: Any) -> str:
-    """The text of ``template``; a name that it uses and is not given is an error. HTML is escaped.
+    """The text of ``template``; a name that it uses and is not given is an error. HTML and SVG are escaped.
 
     The filter ``cell`` makes text safe in a Markdown table, ``yaml`` writes one value as YAML.
     """

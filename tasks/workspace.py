@@ -65,6 +65,11 @@ class Workspace:
         return self.samplers / part
 
     @property
+    def unfinished(self) -> Path:
+        """Training under way, by fit; there is none once all parts are trained."""
+        return self.data / "interim" / "unfinished"
+
+    @property
     def joined(self) -> Path:
         return self.data / "interim" / "joined"
 

@@ -1,10 +1,10 @@
 """Runs that are killed: ``python -m killing WORKSPACE INTO POINT...``.
 
 All that a run leaves behind it renames into place, so the moments just before its renames are all there are. A point is
-the end of the path that something is renamed to, or a number: the first, second, ... rename. For every point a copy of
-the workspace is run in a child that is killed there (SIGKILL), and run again in another to its end; the first point
-that is not reached is the last. Before them, one copy is run without a child and not killed. What is there afterwards
-is printed, one JSON per line.
+the end of the path that something is renamed to (``path#3``: for the third time), or a number: the first, second, ...
+rename. For every point a copy of the workspace is run in a child that is killed there (SIGKILL), and run again in
+another to its end; the first point that is not reached is the last. Before them, one copy is run without a child and
+not killed. What is there afterwards is printed, one JSON per line.
 """
 
 import hashlib
@@ -26,13 +26,14 @@ def here(do, work, names, told="", seconds=None):
 
 def die_at(point: str) -> None:
     """Kill this process just before it renames something to the path, or for the time, that ``point`` says."""
-    seen = 0
+    path, _, times = ("", "", point) if point.isdigit() else point.partition("#")
+    left = int(times or 1)
 
     def count(event, facts):
-        nonlocal seen
-        if event == "os.rename":
-            seen += 1
-            if str(seen) == point or os.fspath(facts[1]).endswith(point):
+        nonlocal left
+        if event == "os.rename" and os.fspath(facts[1]).endswith(path):
+            left -= 1
+            if not left:
                 os.kill(os.getpid(), signal.SIGKILL)
 
     sys.addaudithook(count)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, Self
+from typing import ClassVar, Protocol, Self
 
 from models.catalog import Catalog
 from models.randomness import Seed
 from models.schema import Column, Frozen
 from models.state import State
-from models.table import Table
+from models.table import Integers, Table
 
 
 class Sampler(ABC):
@@ -48,6 +48,63 @@ class Generator(Frozen, ABC):
     def width(self, columns: tuple[Column, ...]) -> int:
         """How many numbers per row the encoded table will take, estimated before anything is fitted."""
         return len(columns)
+
+
+class ConditionalSampler(Sampler, ABC):
+    """Draws its columns for rows whose other columns, ``given``, are there already; it may have been given none.
+
+    ``restore`` takes the columns given and, after them, those drawn.
+    """
+
+    given: tuple[Column, ...]
+
+    @abstractmethod
+    def sample_given(self, rows: Table, seed: Seed) -> Table:
+        """A row of ``columns`` beside each of ``rows``, which have the columns ``given`` and may have others."""
+
+    def sample(self, n: int, seed: Seed) -> Table:
+        """The same where nothing was given."""
+        return self.sample_given(Table.of((), (), n), seed)
+
+
+class ConditionalGenerator(Generator, ABC):
+    """One that can also learn columns given others."""
+
+    def fit(self, table: Table, seed: Seed) -> ConditionalSampler:
+        return self.fit_given(table, Table.of((), (), len(table)), seed)
+
+    @abstractmethod
+    def fit_given(self, table: Table, given: Table, seed: Seed) -> ConditionalSampler:
+        """Learn the rows of ``table`` (at least one row and one column) given those of the same people in ``given``."""
+
+
+class Keeper(Protocol):
+    """Where an unfinished training is kept, and found again after a kill."""
+
+    def load(self) -> State | None:
+        """What was saved last, if anything."""
+
+    def save(self, state: State) -> None: ...
+
+
+class Resumable(Generator, ABC):
+    """One that trains for long: it saves unfinished training, and clusters of rows share one training, each with a part
+    of its own.
+    """
+
+    def fit(self, table: Table, seed: Seed) -> Sampler:
+        return self.resume(table, seed, None)
+
+    @abstractmethod
+    def resume(self, table: Table, seed: Seed, keeper: Keeper | None) -> Sampler:
+        """``fit`` that goes on from what ``keeper`` has of the same fit, if anything, and ends the same."""
+
+    @abstractmethod
+    def resume_clusters(self, table: Table, labels: Integers, seed: Seed, keeper: Keeper | None) -> tuple[Sampler, ...]:
+        """A sampler for each cluster. ``labels`` say of which one a row is, shape (rows,): 0, 1, ..., each with a row.
+
+        Raises SynthesisError for others.
+        """
 
 
 catalog: Catalog[Generator] = Catalog("models.generators", Generator)  # type: ignore[type-abstract]

@@ -21,12 +21,12 @@ from pydantic import Field
 from models.association import association
 from models.bins import Codes, packed_codes, unpacked_codes
 from models.errors import Fault, SynthesisError, nearest
-from models.generators import Generator, Sampler
+from models.generators import ConditionalGenerator, ConditionalSampler
 from models.ordering import features, places, standard
 from models.randomness import Seed
 from models.schema import Column, Role
 from models.state import State, packed, unpacked
-from models.table import Booleans, Floats, Integers, Table
+from models.table import Booleans, Floats, Integers, Table, beside
 from models.trees import ConditionalTree, Growth, Splits, grow
 
 CLASSES = 32
@@ -63,23 +63,26 @@ class Step:
     tree: ConditionalTree
 
 
-class CartSampler(Sampler):
-    """Steps in the order in which the columns are drawn."""
+class CartSampler(ConditionalSampler):
+    """``steps`` in the order in which columns are drawn; ``codes`` of the columns given and then of those drawn."""
 
     def __init__(self, codes: tuple[Codes, ...], steps: tuple[Step, ...]):
-        self.columns = tuple(each.column for each in codes)
+        columns, first = tuple(each.column for each in codes), len(codes) - len(steps)
+        self.given, self.columns = columns[:first], columns[first:]
         self.codes = codes
         self.steps = steps
 
-    def sample(self, n: int, seed: Seed) -> Table:
-        drawn: dict[int, Integers] = {}
+    def sample_given(self, rows: Table, seed: Seed) -> Table:
+        coded = {j: self.codes[j].encode(rows[column.name]) for j, column in enumerate(self.given)}
         cells: dict[int, Floats] = {}
         for step in self.steps:
-            rng = seed.child(f"column/{self.columns[step.column].name}").generator()
-            seen = _seen([drawn[j] for j in step.given], step.views, [self.codes[j].count for j in step.given], n)
-            drawn[step.column] = step.tree.draw(seen, rng)
-            cells[step.column] = self.codes[step.column].decode(drawn[step.column], rng)
-        return Table.of(self.columns, [cells[j] for j in range(len(self.columns))], n)
+            codes = self.codes[step.column]
+            rng = seed.child(f"column/{codes.column.name}").generator()
+            around = [self.codes[j].count for j in step.given]
+            seen = _seen([coded[j] for j in step.given], step.views, around, len(rows))
+            coded[step.column] = step.tree.draw(seen, rng)
+            cells[step.column] = codes.decode(coded[step.column], rng)
+        return Table.of(self.columns, [cells[j] for j in sorted(cells)], len(rows))
 
     def state(self) -> State:
         trees = [step.tree for step in self.steps]
@@ -107,7 +110,7 @@ class CartSampler(Sampler):
         return cls(unpacked_codes(columns, state.arrays), tuple(steps))
 
 
-class Cart(Generator):
+class Cart(ConditionalGenerator):
     """Classification and regression trees, one column after the other.
 
     A missing value is one more code of its column: it is drawn like any other, depending on the columns before, and
@@ -134,43 +137,46 @@ class Cart(Generator):
 
     sampler = CartSampler
 
-    def fit(self, table: Table, seed: Seed) -> CartSampler:
-        codes = tuple(Codes.of(column).shared(table.values[:, j], self.k) for j, column in enumerate(table.columns))
-        coded = [each.encode(table.values[:, j]) for j, each in enumerate(codes)]
-        strength = self._strength(table, seed.child("association"))
-        order = self._order(table.columns, strength)
+    def fit_given(self, table: Table, given: Table, seed: Seed) -> CartSampler:
+        columns, cells = (*given.columns, *table.columns), (*given.values.T, *table.values.T)
+        codes = tuple(Codes.of(column).shared(each, self.k) for column, each in zip(columns, cells, strict=True))
+        coded = [each.encode(of_column) for each, of_column in zip(codes, cells, strict=True)]
+        strength = self._strength(given, table, seed.child("association"))
+        order = self._order(columns, len(given.columns), strength)
         steps = []
-        for place, j in enumerate(order):
-            given = _strongest(strength[j], order[:place], self.predictors)
-            steps.append(self._step(j, given, codes, coded, seed.child(f"column/{table.columns[j].name}")))
+        for place, j in enumerate(order[len(given.columns) :], start=len(given.columns)):
+            others = _strongest(strength[j], order[:place], self.predictors)
+            steps.append(self._step(j, others, codes, coded, seed.child(f"column/{columns[j].name}")))
         return CartSampler(codes, tuple(steps))
 
     def width(self, columns: tuple[Column, ...]) -> int:
         """Every column's code, and what the widest tree sees beside them."""
         return len(columns) + min(len(columns), self.predictors)
 
-    def _strength(self, table: Table, seed: Seed) -> Floats:
+    def _strength(self, given: Table, table: Table, seed: Seed) -> Floats:
         """Associations of all pairs of columns, or zeros where nothing depends on them."""
-        count = len(table.columns)
+        count = len(given.columns) + len(table.columns)
         if self.order != "by_association" and count <= self.predictors + 1:
             return np.zeros((count, count))
         if len(table) > LOOKED_AT:
-            table = table.take(np.sort(seed.generator().choice(len(table), LOOKED_AT, replace=False)))
-        return association(table)
+            rows = np.sort(seed.generator().choice(len(table), LOOKED_AT, replace=False))
+            given, table = given.take(rows), table.take(rows)
+        return association(beside([given, table]))
 
-    def _order(self, columns: tuple[Column, ...], strength: Floats) -> list[int]:
-        names = [column.name for column in columns]
+    def _order(self, columns: tuple[Column, ...], given: int, strength: Floats) -> list[int]:
+        """Positions of all columns, the ``given`` first ones before the others."""
+        first, drawn = list(range(given)), range(given, len(columns))
         if self.order == "schema":
-            return list(range(len(columns)))
+            return [*first, *drawn]
         if self.order == "by_association":
-            targets = [j for j, column in enumerate(columns) if column.role is Role.TARGET]
-            return _spanning(strength, targets)
+            return _spanning(strength, [*first, *(j for j in drawn if columns[j].role is Role.TARGET)])
+        names = {columns[j].name: j for j in drawn}
         unknown = [name for name in self.order if name not in names]
         if unknown:
             found = "'order' names no column of this part"
-            raise SynthesisError(Fault(name, found, nearest(name, names)) for name in unknown)
-        first = [names.index(name) for name in dict.fromkeys(self.order)]
-        return [*first, *(j for j in range(len(columns)) if j not in first)]
+            raise SynthesisError(Fault(name, found, nearest(name, tuple(names))) for name in unknown)
+        named = [names[name] for name in dict.fromkeys(self.order)]
+        return [*first, *named, *(j for j in drawn if j not in named)]
 
     def _step(
         self, column: int, given: tuple[int, ...], codes: Sequence[Codes], coded: Sequence[Integers], seed: Seed

@@ -14,15 +14,15 @@ import numpy as np
 from pydantic import Field
 
 from models.bins import Codes, frequencies, packed_codes, unpacked_codes
-from models.generators import Generator, Sampler
-from models.latents import Scale, correlations
+from models.generators import ConditionalGenerator, ConditionalSampler
+from models.latents import Scale, correlations, within
 from models.ordering import features, natural, places
 from models.randomness import Seed
 from models.schema import Column
 from models.state import State, packed, unpacked
 from models.table import Floats, Integers, Table
 
-FORMAT = 1
+FORMAT = 2
 
 LOOKED_AT = 10_000
 """So many rows decide about correlations and about the order of levels."""
@@ -59,17 +59,22 @@ class Margin:
 
     def scores(self, coded: Integers) -> Floats:
         """Scores of the latents for rows given as codes, shape (rows, latents); a missing value's code has none."""
-        absent = coded == self.codes.count
-        places = np.zeros(self.codes.count + 1, dtype=np.int64)
-        places[self.order] = np.arange(len(self.order))
-        answers = [absent.astype(np.int64)] if 0 < self.missing < 1 else []
-        answers += [places[coded]] if len(self.order) > 1 else []
-        scores = np.empty((len(coded), len(answers)))
-        for place, (scale, each) in enumerate(zip(self.scales, answers, strict=True)):
-            scores[:, place] = scale.scores[each]
-        if len(self.order) > 1:
-            scores[absent, -1] = np.nan
+        scores = np.empty((len(coded), len(self.scales)))
+        for place, (scale, answers) in enumerate(zip(self.scales, self.answers(coded), strict=True)):
+            scores[:, place] = np.where(answers >= 0, scale.scores[answers], np.nan)
         return scores
+
+    def answers(self, coded: Integers) -> list[Integers]:
+        """For rows given as codes, the answer of each latent; -1 for the value of a missing cell or an unseen code."""
+        places = np.full(self.codes.count + 1, -1)
+        places[self.order] = np.arange(len(self.order))
+        being = [(coded == self.codes.count).astype(np.int64)] if 0 < self.missing < 1 else []
+        return [*being, places[coded]] if len(self.order) > 1 else being
+
+    def stretches(self, cells: Floats) -> list[tuple[Floats, Floats]]:
+        """Between which ends each latent lies where these are the column's cells."""
+        answers = self.answers(self.codes.encode(cells))
+        return [scale.stretches(each) for scale, each in zip(self.scales, answers, strict=True)]
 
     def draw(self, latents: Floats) -> Integers:
         """Codes of rows given as latents, shape (rows, latents)."""
@@ -79,39 +84,63 @@ class Margin:
         return np.where(answers[0] == 1, self.codes.count, values) if 0 < self.missing < 1 else values
 
 
-class CopulaSampler(Sampler):
-    """``factor`` is the lower Cholesky factor of the correlations of all latents, in the order of the margins."""
+class CopulaSampler(ConditionalSampler):
+    """``margins`` of the columns given, ``first`` in number, and then of those drawn. ``factor`` is the lower Cholesky
+    factor of the correlations of all latents, in the order of the margins.
+    """
 
-    def __init__(self, margins: tuple[Margin, ...], factor: Floats):
-        self.columns = tuple(margin.codes.column for margin in margins)
+    def __init__(self, margins: tuple[Margin, ...], factor: Floats, first: int):
+        columns = tuple(margin.codes.column for margin in margins)
+        self.given, self.columns = columns[:first], columns[first:]
         self.margins = margins
         self.factor = factor
 
-    def sample(self, n: int, seed: Seed) -> Table:
-        latents = seed.child("latents").generator().standard_normal((n, len(self.factor))) @ self.factor.T
-        ends = np.cumsum([len(margin.scales) for margin in self.margins])
-        cells = []
-        for margin, end in zip(self.margins, ends, strict=True):
+    def sample_given(self, rows: Table, seed: Seed) -> Table:
+        known = self._known(rows, seed.child("given"))
+        first = known.shape[1]
+        free = seed.child("latents").generator().standard_normal((len(rows), len(self.factor) - first))
+        latents = free @ self.factor[first:, first:].T + known @ self.factor[first:, :first].T
+        cells, end = [], 0
+        for margin in self.margins[len(self.given) :]:
+            start, end = end, end + len(margin.scales)
             rng = seed.child(f"column/{margin.codes.column.name}").generator()
-            cells.append(margin.codes.decode(margin.draw(latents[:, end - len(margin.scales) : end]), rng))
-        return Table.of(self.columns, cells, n)
+            cells.append(margin.codes.decode(margin.draw(latents[:, start:end]), rng))
+        return Table.of(self.columns, cells, len(rows))
+
+    def _known(self, rows: Table, seed: Seed) -> Floats:
+        """What the given cells say of the latents, as the independent numbers that ``factor`` makes latents of.
+
+        A cell tells only in which stretch its latent lies. Where in it is drawn given the other cells of the row, so
+        that a level of two, say, tells as much as it does in the table.
+        """
+        ends = [
+            each
+            for column, margin in zip(self.given, self.margins[: len(self.given)], strict=True)
+            for each in margin.stretches(rows[column.name])
+        ]
+        if not ends:
+            return np.empty((len(rows), 0))
+        low, high = (np.stack(each, axis=1) for each in zip(*ends, strict=True))
+        factor = self.factor[: len(ends), : len(ends)]
+        known = np.linalg.solve(factor, within(low, high, factor @ factor.T, seed).T).T
+        return np.asarray(known, dtype=np.float64)
 
     def state(self) -> State:
         arrays = {"factor": self.factor, "missing": np.array([margin.missing for margin in self.margins])}
         arrays |= packed_codes([margin.codes for margin in self.margins])
         arrays |= packed("order", [margin.order for margin in self.margins])
         arrays |= packed("shares", [margin.shares for margin in self.margins])
-        return State("copula", FORMAT, arrays=arrays)
+        return State("copula", FORMAT, {"given": len(self.given)}, arrays)
 
     @classmethod
     def restore(cls, state: State, columns: tuple[Column, ...]) -> Self:
         state.expect("copula", FORMAT)
         order, shares = unpacked("order", state.arrays), unpacked("shares", state.arrays)
         margins = map(Margin, unpacked_codes(columns, state.arrays), order, shares, state.arrays["missing"].tolist())
-        return cls(tuple(margins), state.arrays["factor"])
+        return cls(tuple(margins), state.arrays["factor"], state.facts["given"])
 
 
-class Copula(Generator):
+class Copula(ConditionalGenerator):
     """A Gaussian copula: one latent for each column's value and one for its being missing, correlated with one another.
 
     A level without an order of its own gets one: the levels of a column are lined up by where their rows lie along the
@@ -124,15 +153,17 @@ class Copula(Generator):
 
     sampler = CopulaSampler
 
-    def fit(self, table: Table, seed: Seed) -> CopulaSampler:
-        codes = tuple(Codes.of(column).shared(table.values[:, j], self.k) for j, column in enumerate(table.columns))
-        shares = [frequencies(each, table.values[:, j], 0.0) for j, each in enumerate(codes)]
+    def fit_given(self, table: Table, given: Table, seed: Seed) -> CopulaSampler:
+        columns, cells = (*given.columns, *table.columns), [*given.values.T, *table.values.T]
+        codes = [Codes.of(column).shared(each, self.k) for column, each in zip(columns, cells, strict=True)]
+        shares = [frequencies(each, of_column, 0.0) for each, of_column in zip(codes, cells, strict=True)]
         if len(table) > LOOKED_AT:
-            table = table.take(np.sort(seed.child("rows").generator().choice(len(table), LOOKED_AT, replace=False)))
-        coded = [each.encode(table.values[:, j]) for j, each in enumerate(codes)]
+            rows = np.sort(seed.child("rows").generator().choice(len(table), LOOKED_AT, replace=False))
+            cells = [each[rows] for each in cells]
+        coded = [each.encode(of_column) for each, of_column in zip(codes, cells, strict=True)]
         orders = _orders(codes, coded)
         margins = tuple(_margin(*each) for each in zip(codes, shares, orders, strict=True))
-        return CopulaSampler(margins, _factor(margins, coded))
+        return CopulaSampler(margins, _factor(margins, coded), len(given.columns))
 
     def width(self, columns: tuple[Column, ...]) -> int:
         """The latents: one per column, and one more where it may be missing."""

@@ -16,29 +16,29 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
+from models.clusters import alike
 from models.errors import Fault, SynthesisError
-from models.generators import Generator, Sampler
-from models.hydra.clusters import clusters, merged
+from models.generators import Keeper, Resumable, Sampler
 from models.hydra.drawing import Rows, frequencies_of
-from models.hydra.encoding import Encoded, Encoding, Single, width
+from models.hydra.encoding import Encoded, Encoding, width
 from models.hydra.judging import Judge, held_out
 from models.hydra.settings import Settings
 from models.randomness import Seed, torch_stream
 from models.schema import Column, Role
 from models.state import State
-from models.table import Booleans, Integers, Table
+from models.table import Integers, Table
 
 if TYPE_CHECKING:
     from models.hydra.generation import Heads
     from models.hydra.networks import Hydra
-    from models.hydra.training import Keeper, Training
+    from models.hydra.training import Training
 
 logger = logging.getLogger("parquetry")
 
 FORMAT = 1
 
-LEAST_SHARE = 0.05
-"""A cluster has at least this share of the rows."""
+MOST = 8
+"""The elbow is looked for among so many clusters."""
 
 
 class HydraSampler(Sampler):
@@ -50,6 +50,12 @@ class HydraSampler(Sampler):
         self.heads = heads
         self.shape = shape
         self.facts = facts
+
+    def alone(self, head: int) -> HydraSampler:
+        """The sampler of one head's rows."""
+        lost = [0] if head in self.facts["collapsed"] else []
+        facts = {**self.facts, "collapsed": lost}
+        return HydraSampler(self.encoding, self.heads.alone(head), {**self.shape, "heads": 1}, facts)
 
     def sample(self, n: int, seed: Seed) -> Table:
         from models.hydra.training import one_thread
@@ -84,67 +90,63 @@ class HydraSampler(Sampler):
         return cls(encoding, heads, state.facts["shape"], facts)
 
 
-class HydraGAN(Settings, Generator):
+class HydraGAN(Settings, Resumable):
     """A generative adversarial network of one trunk and a head for each cluster of rows.
 
-    ``fit`` finds the clusters itself; ``fit_clusters`` takes them. NOTE[DIFF]: the paper adds to each agent's loss the
-    losses of all others. For a critic and its generator these cancel, and what an agent cannot change teaches it
-    nothing; here the generator alone follows a compromise of all objectives, and each agent its own loss.
+    Where the table's rows were divided (``partition: {by: rows}``), each cluster has its head, and clusters whose
+    settings are alike share a trunk and its training; else the rows are divided here, sensitive columns aside, and
+    clusters are those of ``kmeans``.
+
+    NOTE[DIFF]: the paper adds to each agent's loss the losses of all others. For a critic and its generator these
+    cancel, and what an agent cannot change teaches it nothing; here the generator alone follows a compromise of all
+    objectives, and each agent its own loss.
     """
 
     kind: Literal["hydragan"] = "hydragan"
 
     sampler = HydraSampler
 
-    def fit(self, table: Table, seed: Seed) -> HydraSampler:
+    def resume(self, table: Table, seed: Seed, keeper: Keeper | None) -> HydraSampler:
         if self.clusters is not None and self.clusters > len(table):
             found = f"{self.clusters:,} clusters of {len(table):,} rows"
             raise SynthesisError(Fault("clusters", found, f"ask for at most {len(table):,}, or for null"))
-        encoding, encoded, seen = self._encoded(table, seed)
-        labels = clusters(seen, self.clusters, self._least(len(table)), seed.child("clusters"))
-        return self._fit(table, encoding, encoded, labels, seed, None)
+        _require(self, table.columns)
+        plain = [column.name for column in table.columns if not self._secret(column)]
+        found_alike = alike(table.select(plain), self.clusters, MOST, seed.child("clusters"))
+        labels = np.unique(found_alike.labels, return_inverse=True)[1].reshape(-1)
+        return self._fit(table, labels, seed, keeper)
 
-    def fit_clusters(self, table: Table, labels: Integers, seed: Seed, keeper: Keeper | None = None) -> HydraSampler:
-        """The same with a cluster given for each row (whole numbers, shape (rows,)); those with too few rows join the
-        nearest. With a ``keeper``, unfinished training is kept at each checkpoint and taken up again.
-        """
+    def resume_clusters(
+        self, table: Table, labels: Integers, seed: Seed, keeper: Keeper | None
+    ) -> tuple[HydraSampler, ...]:
         if len(labels) != len(table):
             found = f"{len(labels):,} labels for {len(table):,} rows"
             raise SynthesisError(Fault("labels", found, "give one label per row"))
-        encoding, encoded, seen = self._encoded(table, seed)
-        return self._fit(table, encoding, encoded, merged(labels, seen, self._least(len(table))), seed, keeper)
+        count = len(np.unique(labels))
+        if not np.isin(labels, np.arange(count)).all():
+            raise SynthesisError(Fault("labels", "a cluster has no row", "number those that have one from 0"))
+        _require(self, table.columns)
+        sampler = self._fit(table, labels, seed, keeper)
+        return tuple(sampler.alone(head) for head in range(count))
 
     def width(self, columns: tuple[Column, ...]) -> int:
         return width(columns)
 
-    def _least(self, rows: int) -> int:
-        return int(max(self.smallest, np.ceil(LEAST_SHARE * rows)))
-
-    def _encoded(self, table: Table, seed: Seed) -> tuple[Encoding, Encoded, Single]:
-        """The rows encoded, and as they are clustered."""
-        _require(self, table.columns)
-        encoding = Encoding.of(table, self.k, seed.child("encoding"))
-        encoded = encoding.encode(table, seed.child("encoded"))
-        seen = encoded.rows(np.arange(len(table)), 0.5)
-        seen[:, self._secret(encoding)] = 0.0
-        return encoding, encoded, seen
-
-    def _secret(self, encoding: Encoding) -> Booleans:
-        """The positions of sensitive columns where they shall not be told from the others. Clusters then do not depend
-        on them, and every head has their shares in the whole table: which head a row comes from tells nothing.
+    def _secret(self, column: Column) -> bool:
+        """Whether a column shall not be told from the others. Clusters then do not depend on it, and every head has its
+        shares in the whole table: which head a row comes from tells nothing.
         """
-        sensitive = np.array([column.role is Role.SENSITIVE for column in encoding.columns])
-        return sensitive[encoding.layout.owners] & (self.reidentification > 0)
+        return self.reidentification > 0 and column.role is Role.SENSITIVE
 
-    def _fit(
-        self, table: Table, encoding: Encoding, encoded: Encoded, labels: Integers, seed: Seed, keeper: Keeper | None
-    ) -> HydraSampler:
+    def _fit(self, table: Table, labels: Integers, seed: Seed, keeper: Keeper | None) -> HydraSampler:
         from models.hydra.generation import Heads, calibrated, collapsed, corrected
         from models.hydra.training import one_thread
 
+        encoding = Encoding.of(table, self.k, seed.child("encoding"))
+        encoded = encoding.encode(table, seed.child("encoded"))
         members = tuple(np.flatnonzero(labels == head) for head in range(int(labels.max()) + 1))
         weights, shares = np.bincount(labels) / len(labels), frequencies_of(encoded, members)
-        secret = self._secret(encoding)[encoded.layout.hot]
+        secret = np.array([self._secret(column) for column in table.columns])[encoded.layout.owners[encoded.layout.hot]]
         shares[:, secret] = weights @ shares[:, secret]
         held = held_out(members, self.held_out, seed.child("held-out"))
         judge = Judge(table, held, seed.child("judge"))
@@ -161,7 +163,7 @@ class HydraGAN(Settings, Generator):
             encoding = calibrated(encoding, heads, seed.child("calibrated"))
             lost = collapsed(heads, encoded, members, seed.child("collapsed"))
         if lost:
-            logger.warning("hydragan: %d of %d heads have collapsed", len(lost), len(members))
+            logger.warning("%d of %d heads have collapsed", len(lost), len(members))
         return HydraSampler(encoding, heads, shape, {"training": asdict(training.progress), "collapsed": lost})
 
     def _training(

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import nn
 
 from models.hydra.drawing import natural_conditions
 from models.hydra.encoding import Encoded, Encoding, Layout, Single
@@ -46,6 +47,15 @@ class Heads:
     noise: int
     weights: Floats
     shares: Floats
+
+    def alone(self, head: int) -> Heads:
+        """The trunk with one head."""
+        network = copy.deepcopy(self.network)
+        for layers in (network.neck, network.head):
+            layers.weight, layers.bias = (
+                nn.Parameter(each[head : head + 1].detach().clone()) for each in (layers.weight, layers.bias)
+            )
+        return Heads(network, self.noise, np.ones(1), self.shares[head : head + 1])
 
     def logits(self, layout: Layout, count: int, seed: Seed) -> NDArray[Any]:
         """What every head says, ``count`` times, under natural conditions: shape (heads, count, width)."""

@@ -21,10 +21,8 @@ class Settings(Frozen):
     clusters: int | None = Field(
         default=None,
         ge=1,
-        description="heads, one per cluster of rows; null finds their number by the elbow, 8 at most",
-    )
-    smallest: int = Field(
-        default=50, ge=1, description="a cluster has at least so many rows, and 5 % of all; smaller ones join others"
+        description="heads, one per cluster of rows where the rows are not divided already; null finds their number by "
+        "the elbow, 8 at most",
     )
     steps: int | None = Field(
         default=None, ge=1, description="training steps; null takes 40 per square root of the rows, 4,000 at most"

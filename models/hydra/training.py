@@ -12,13 +12,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from models.generators import Keeper
 from models.hydra.drawing import Rows
 from models.hydra.networks import Blocks, Hydra
 from models.hydra.objectives import Batch, Objective, earth_mover, scalarised
@@ -40,15 +41,6 @@ OPEN = 0.3
 FORMAT = 1
 BETAS = (0.5, 0.9)
 LAST_RATE = 0.02
-
-
-class Keeper(Protocol):
-    """Where an unfinished training is kept."""
-
-    def load(self) -> State | None:
-        """What was saved last, if anything."""
-
-    def save(self, state: State) -> None: ...
 
 
 @contextmanager
@@ -247,7 +239,7 @@ class Training:
     def _speak(self) -> None:
         last = ", ".join(f"{name} {values[-1][1]:.3f}" for name, values in self.progress.losses.items())
         score = f"; held-out score {self.progress.scores[-1][1]:.3f}" if self.progress.scores else ""
-        logger.info("hydragan: step %d of %d: %s%s", self.progress.step, self.count, last, score)
+        logger.info("step %d of %d: %s%s", self.progress.step, self.count, last, score)
 
 
 def _tensors(state: State, prefix: str) -> dict[str, Tensor]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +15,14 @@ from models.table import Table
 
 Draw = Callable[[int, int], list[Table]]
 """``draw(round, n)``: ``n`` rows of every part, the same for the same round; a join may ask for several rounds."""
+
+Each = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]
+"""``each(do, work)``: what ``do`` makes of every piece of ``work``, in that order, wherever it is carried out."""
+
+
+def in_turn(do: Callable[[Any], Any], work: Sequence[Any]) -> list[Any]:
+    """An ``Each`` in this process."""
+    return [do(piece) for piece in work]
 
 
 @dataclass(frozen=True)
@@ -28,21 +36,23 @@ class Joined:
     shortfall: int = 0
 
 
-def rounded(facts: Any) -> Any:
-    """Facts to three decimals, however nested: to its last digit, a figure would be a fingerprint of real rows."""
-    if isinstance(facts, Mapping):
-        return {name: rounded(each) for name, each in facts.items()}
-    if isinstance(facts, (list, tuple)):
-        return [rounded(each) for each in facts]
-    return round(facts, 3) if isinstance(facts, float) else facts
-
-
 class Joiner(ABC):
     """A fitted join."""
 
     @abstractmethod
     def join(self, draw: Draw, n: int, seed: Seed) -> Joined:
         """Up to ``n`` joined rows, columns in the order of the parts."""
+
+
+class Blockwise(Joiner, ABC):
+    """A joiner whose blocks of rows do not depend on one another."""
+
+    def join(self, draw: Draw, n: int, seed: Seed) -> Joined:
+        return self.join_blocks(draw, n, seed, in_turn)
+
+    @abstractmethod
+    def join_blocks(self, draw: Draw, n: int, seed: Seed, each: Each) -> Joined:
+        """The same, with the blocks joined by ``each``: it may carry them out in processes of their own."""
 
 
 class Join(Frozen, ABC):
@@ -55,6 +65,13 @@ class Join(Frozen, ABC):
         if by == "columns":
             return []
         return [Fault("join", f"'{self.kind}' cannot join clusters of rows", "write 'join: concatenation'")]
+
+    def given(self, parts: Sequence[str], part: str) -> tuple[str, ...]:
+        """Those of the ``parts`` (names in order) that ``part`` is learnt and drawn given: none where all stand alone.
+
+        They come before it.
+        """
+        return ()
 
     @abstractmethod
     def fit(self, parts: list[Table], seed: Seed) -> Joiner:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 from models.errors import Fault
 from models.joins import Draw, Join, Joined, Joiner
@@ -32,8 +33,13 @@ class Concatenation(Join):
         return SideBySide()
 
 
+@dataclass(frozen=True)
 class SideBySide(Joiner):
+    """Also the join of parts that were drawn given one another; ``known`` are its facts."""
+
+    known: dict[str, Any] = field(default_factory=dict)
+
     def join(self, draw: Draw, n: int, seed: Seed) -> Joined:
         parts = draw(0, n)
         count = aligned(parts)
-        return Joined(beside(parts), proposed=count, accepted=count, shortfall=n - count)
+        return Joined(beside(parts), proposed=count, accepted=count, facts=self.known, shortfall=n - count)

@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import Field
 
 from models import pairing
-from models.joins import Draw, Join, Joined, Joiner
+from models.joins import Blockwise, Draw, Each, Join, Joined, Joiner
 from models.joins.shuffled import InRandomOrder
 from models.matching import Matching, matching
 from models.pairing import aligned
@@ -63,29 +63,41 @@ def known_of(quality: Quality) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class BySwaps(Joiner):
+class BySwaps(Blockwise):
     """Joins by a ratio that was learnt."""
 
     settings: Swap
     affinity: Affinity
     known: dict[str, Any]
 
-    def join(self, draw: Draw, n: int, seed: Seed) -> Joined:
+    def join_blocks(self, draw: Draw, n: int, seed: Seed, each: Each) -> Joined:
         parts = draw(0, n)
         count = aligned(parts)
         shuffled = pairing.orders(count, len(parts), seed.child("order"))
         blocks = np.array_split(np.arange(count), max(ceil(count / self.settings.block), 1))
-        done = [
-            self.block([part.take(order[block]) for part, order in zip(parts, shuffled, strict=True)], number, seed)
-            for number, block in enumerate(blocks)
+        work = [
+            Block(self, [part.take(order[rows]) for part, order in zip(parts, shuffled, strict=True)], number, seed)
+            for number, rows in enumerate(blocks)
         ]
+        done = each(join, work)
         table = _joined(parts, shuffled, blocks, done)
         return Joined(table, count, count, {**self.known, **_course(done)}, shortfall=n - count)
 
-    def block(self, parts: Sequence[Table], number: int, seed: Seed) -> Matching:
-        """Block ``number`` of a join with ``seed``: rows in a random order in, who stands beside whom out."""
-        embedded = self.affinity.embed(parts)
-        return matching(embedded, self.settings.beta, self.settings.sweeps, seed.child(f"block/{number}"))
+
+@dataclass(frozen=True)
+class Block:
+    """Block ``number`` of a join with ``seed``, its rows in a random order."""
+
+    by: BySwaps
+    parts: Sequence[Table]
+    number: int
+    seed: Seed
+
+
+def join(block: Block) -> Matching:
+    """Who stands beside whom in a block."""
+    settings, embedded = block.by.settings, block.by.affinity.embed(block.parts)
+    return matching(embedded, settings.beta, settings.sweeps, block.seed.child(f"block/{block.number}"))
 
 
 def _joined(

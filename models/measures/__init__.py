@@ -24,6 +24,11 @@ class Measure(Frozen, ABC):
 
     kind: str
 
+    @property
+    def limited(self) -> tuple[str, ...]:
+        """The clusters of rows to which its settings give limits of their own."""
+        return ()
+
     @abstractmethod
     def measure(self, evidence: Evidence, seed: Seed) -> tuple[Finding, ...]:
         """One or more findings. What cannot be computed is a finding without estimate, never an absent one."""

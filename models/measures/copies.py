@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from models.estimates import Estimate, clustered, excess, mean_count, scaled, share, spread
-from models.evidence import WHOLE, Closeness, Crowd, Evidence, place
+from models.evidence import NO_CLUSTER, WHOLE, Closeness, Crowd, Evidence, lacking, place
 from models.finding import Finding, Group, Unit
 from models.measures import Measure
 from models.randomness import Seed
@@ -63,9 +63,10 @@ class Copies(Measure):
     reported without gating.
 
     Where rows were divided into clusters, both are told of the people of each cluster, whole rows, with the threshold
-    of near copies that all have; a share is then one of as many released rows as the cluster has people. These are not
-    gated: a generator that copies its cluster, which has 5 % of all people at least, is found by the limits for all of
-    them, while in a small cluster too few are held out to pass anything, so that honest releases would be withheld.
+    of near copies that all have; a share is then one of as many released rows as the cluster has people. They have
+    limits only where ``clusters`` gives some: a generator that copies its cluster, which has 5 % of all people at
+    least, is found by the limits for all of them, while in a small cluster too few are held out to pass anything, so
+    that by default honest releases would be withheld.
     """
 
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -76,12 +77,19 @@ class Copies(Measure):
     kind: Literal["copies"] = "copies"
     whole: Ceilings = Ceilings(exact=0.001, near=0.005)
     parts: Ceilings = Ceilings(exact=0.01, near=0.01)
+    clusters: dict[str, Ceilings] = Field(
+        default_factory=dict, description="limits for the people of a cluster of rows, by its name"
+    )
     tolerance: float = Field(default=0.15, ge=0, le=1, description="standard deviations of a match, added to limits")
     quantile: float = Field(default=0.01, gt=0, lt=1, description="share of held-out people who count as near")
 
+    @property
+    def limited(self) -> tuple[str, ...]:
+        return tuple(self.clusters)
+
     def measure(self, evidence: Evidence, seed: Seed) -> tuple[Finding, ...]:
         found = tuple(finding for view in evidence.views for finding in self._of_view(evidence, view))
-        return (*found, *self._of_clusters(evidence))
+        return (*found, *self._of_clusters(evidence), *self._not_found(evidence))
 
     def _of_view(self, evidence: Evidence, view: str) -> tuple[Finding, Finding]:
         limits, columns = self.parts if view else self.whole, evidence.views[view]
@@ -105,8 +113,16 @@ class Copies(Measure):
         for crowd in evidence.clusters:
             exact = _exact_in(crowd, counts, planted, ratio)
             near = self._near(closeness, max(1.0, ratio), crowd.train[asked], crowd.holdout[unseen])
-            yield self._finding("Exact copies", EXACT, exact, crowd.name, None)
-            yield self._finding("Near copies", NEAR, near, crowd.name, None)
+            limits = self.clusters.get(crowd.name, Ceilings())
+            yield self._finding("Exact copies", EXACT, exact, crowd.name, limits.exact)
+            yield self._finding("Near copies", NEAR, near, crowd.name, limits.near)
+
+    def _not_found(self, evidence: Evidence) -> Iterator[Finding]:
+        """A limit for a cluster that there is not is one that nothing keeps."""
+        for name in lacking(self.clusters, evidence):
+            nobody, limits = _Matches(np.zeros(1), None, 1.0, planted=None, n=0), self.clusters[name]
+            yield self._finding("Exact copies", EXACT, nobody, name, limits.exact, NO_CLUSTER)
+            yield self._finding("Near copies", NEAR, nobody, name, limits.near, NO_CLUSTER)
 
     def _near(
         self, closeness: Closeness, scale: float, among: Booleans | slice = ALL, control: Booleans | slice = ALL
@@ -121,7 +137,9 @@ class Copies(Measure):
         planted = 1.0 - float(np.count_nonzero(strangers[control] <= near)) / len(holdout)
         return _Matches(matches, scaled(unseen, scale), scale, planted, len(holdout))
 
-    def _finding(self, name: str, question: str, found: _Matches, where: str, limit: float | None) -> Finding:
+    def _finding(
+        self, name: str, question: str, found: _Matches, where: str, limit: float | None, unknown: str = UNDECIDED
+    ) -> Finding:
         chance, beyond = found.chance, found.beyond
         if limit is not None and chance is not None:
             limit += self.tolerance * spread(chance.value)
@@ -140,7 +158,7 @@ class Copies(Measure):
             limit=None if shared else limit,
             planted=found.planted,
             where=place(where),
-            reason=SHARED if shared else "" if beyond else UNDECIDED,
+            reason=SHARED if shared else "" if beyond else unknown,
             source=SOURCE,
         )
 

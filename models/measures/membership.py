@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
 from models.crediting import credited
 from models.estimates import Estimate, auc, difference, leaning, recall, share
-from models.evidence import WHOLE, Crowd, Evidence, place
+from models.evidence import NO_CLUSTER, WHOLE, Crowd, Evidence, lacking, place
 from models.finding import Finding, Group, Interval, Unit
 from models.measures import Measure
 from models.neighbours import Space, nearest
@@ -85,10 +85,10 @@ class Membership(Measure):
     Where rows were divided into clusters, both the share and the attack are told of the people of each cluster, too: of
     those among the training and the held-out people that belong to it by one rule, against all synthetic rows, since an
     attacker does not know which cluster a row was drawn for. A generator that gives away the people of its cluster
-    shows there most. These figures are not gated. To pass, each would need as many
-    held-out people in every cluster as the whole does, so that most honest releases would be withheld. What decides
-    about a cluster are the figures in which few people count as much wherever they are: ``named``, ``exposed``, and the
-    limits of ``copies``.
+    shows there most. They have a limit only where ``clusters`` gives one, for clusters that need more protection: to
+    pass, each needs as many held-out people in the cluster as the whole does, so that by default most honest releases
+    would be withheld. What decides about the others are the figures in which few people count as much wherever they
+    are: ``named``, ``exposed``, and the limits of ``copies``.
 
     Limits of 0.55 are as little over a guess as about 400 held-out rows can show, and 3 % as about 700 can.
     """
@@ -104,6 +104,13 @@ class Membership(Measure):
     named: float | None = Field(default=0.03, ge=0, le=1, description="limit of members named at 1 % false alarms")
     exposed: float | None = Field(default=0.09, ge=0, le=1, description="limit for the most isolated people")
     isolated: float = Field(default=0.05, gt=0, le=1, description="share of all real people who count as isolated")
+    clusters: dict[str, Annotated[float, Field(ge=0.5, le=1)]] = Field(
+        default_factory=dict, description="limits of share and attack for the people of a cluster of rows, by its name"
+    )
+
+    @property
+    def limited(self) -> tuple[str, ...]:
+        return tuple(self.clusters)
 
     def measure(self, evidence: Evidence, seed: Seed) -> tuple[Finding, ...]:
         if min(len(evidence.train), len(evidence.holdout)) < FEWEST:
@@ -118,7 +125,8 @@ class Membership(Measure):
             self._finding(RATIO, whole.by_ratio, n=len(whole.holdout.near), baseline=0.5),
             *(self._named(whole, planted, rate) for rate in NAMED_FROM),
             *self._isolated(whole, planted),
-            *(finding for crowd in evidence.clusters for finding in self._of_cluster(evidence, crowd, whole)),
+            *(finding for crowd in evidence.clusters for finding in self._of_cluster(evidence, crowd, whole, planted)),
+            *self._not_found(evidence),
         )
 
     def _closer(self, evidence: Evidence, play: Table, others: Table) -> Finding:
@@ -148,21 +156,36 @@ class Membership(Measure):
             reason=SHARED if shared else "",
         )
 
-    def _of_cluster(self, evidence: Evidence, crowd: Crowd, whole: _Attack) -> tuple[Finding, Finding]:
+    def _of_cluster(
+        self, evidence: Evidence, crowd: Crowd, whole: _Attack, planted: _Attack
+    ) -> tuple[Finding, Finding]:
         """Neither is known where too few people are in it."""
-        attack = whole.among(
-            crowd.train[evidence.asked_rows(evidence.train)], crowd.holdout[evidence.asked_rows(evidence.holdout)]
-        )
+        asked = crowd.train[evidence.asked_rows(evidence.train)], crowd.holdout[evidence.asked_rows(evidence.holdout)]
+        attack = whole.among(*asked)
         known = attack.people >= FEWEST
         said = {
             "n": len(attack.holdout.near),
             "baseline": 0.5,
+            "limit": self.clusters.get(crowd.name),
             "where": crowd.name,
             "reason": "" if known else f"at least {FEWEST} training and held-out people are needed",
         }
+        if not known:
+            return self._finding(CLOSER, None, **said), self._finding(ATTACK, None, **said)
         credit, unseen = evidence.credits
-        closer = leaning(credit[crowd.train], unseen[crowd.holdout]) if known else None
-        return self._finding(CLOSER, closer, **said), self._finding(ATTACK, attack.worst if known else None, **said)
+        copied = _planted_share(
+            row_keys(evidence.train.take(crowd.train)), row_keys(evidence.holdout.take(crowd.holdout))
+        )
+        return (
+            self._finding(CLOSER, leaning(credit[crowd.train], unseen[crowd.holdout]), planted=copied, **said),
+            self._finding(ATTACK, attack.worst, planted=planted.among(*asked).worst.value, **said),
+        )
+
+    def _not_found(self, evidence: Evidence) -> Iterator[Finding]:
+        """A limit for a cluster that there is not is one that nothing keeps."""
+        for name in lacking(self.clusters, evidence):
+            for figure in (CLOSER, ATTACK):
+                yield self._finding(figure, None, n=0, limit=self.clusters[name], where=name, reason=NO_CLUSTER)
 
     def _named(self, attack: _Attack, planted: _Attack, rate: float) -> Finding:
         n, least = len(attack.holdout.near), NAMED_FROM[rate]
@@ -208,6 +231,11 @@ class Membership(Measure):
             *(self._finding(ATTACK, None, limit=self.attack, where=place(view), **said) for view in evidence.views),
             self._finding(NAMED.format("1 %"), None, question=NAMES.format("1 %"), limit=self.named, **said),
             self._finding(ISOLATED, None, limit=self.exposed, **said),
+            *(
+                self._finding(figure, None, limit=limit, where=name, **said)
+                for name, limit in self.clusters.items()
+                for figure in (CLOSER, ATTACK)
+            ),
         )
 
     def _finding(self, name: str, estimate: Estimate | None, **said: Any) -> Finding:

@@ -7,18 +7,12 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from models.clusters import MOST, Placing, Scaling, assigned, by_centres, cluster_names, elbow, large_enough
+from models.clusters import MOST, Placing, alike, assigned, by_centres, cluster_names
 from models.errors import Fault, SpecError
 from models.partition import Assignment
 from models.partitioners import RowPartitioner
-from models.randomness import Seed, one_thread
-from models.table import Floats, Table
-
-ROWS = 10_000
-"""Centres are looked for among at most so many rows, drawn at random; all rows go to the nearest one."""
-
-STARTS = 3
-"""So many times centres are drawn anew (k-means++), and the best end counts."""
+from models.randomness import Seed
+from models.table import Table
 
 
 class Kmeans(RowPartitioner):
@@ -41,29 +35,18 @@ class Kmeans(RowPartitioner):
     def partition(self, table: Table, seed: Seed) -> Assignment:
         """Raises SpecError for more clusters than rows."""
         if self.k is not None and self.k > len(table):
-            found = f"{self.k} clusters for {len(table):,} rows"
-            raise SpecError(Fault("partitioner", found, f"ask for at most {len(table):,} clusters"))
-        scaling = Scaling.of(table)
-        centres = self._centres(scaling.points(_sample(table, seed.child("rows"))), seed.child("kmeans").integer())
-        labels = large_enough(table, scaling.nearest(table, centres), len(centres))
-        groups, sizes = np.unique(labels, return_counts=True)
+            wrong = f"{self.k} clusters for {len(table):,} rows"
+            raise SpecError(Fault("partitioner", wrong, f"ask for at most {len(table):,} clusters"))
+        found = alike(table, self.k, self.most, seed)
+        groups, sizes = np.unique(found.labels, return_counts=True)
         order = [group for _, group in sorted(zip(-sizes, groups, strict=True))]
-        return assigned(table, labels, order, self._reason(len(centres), len(order)))
+        return assigned(table, found.labels, order, self._reason(found.sought, len(order)))
 
     def placing(self, train: Table, assignment: Assignment) -> Placing:
         return by_centres(train, assignment)
 
     def names(self) -> tuple[str, ...]:
         return cluster_names(self.k or self.most)
-
-    def _centres(self, points: Floats, random_state: int) -> Floats:
-        """Shape (clusters, features); as many as there are different points where these are fewer."""
-        different = len(np.unique(points, axis=0))
-        if self.k is not None:
-            return _fitted(points, min(self.k, different), random_state)[0]
-        tried = [_fitted(points, k, random_state) for k in range(1, min(self.most, different) + 1)]
-        curve = [within for _, within in tried] + [0.0] * (self.most - len(tried))
-        return tried[elbow(np.array(curve)) - 1][0]
 
     def _reason(self, sought: int, found: int) -> str:
         if self.k is None:
@@ -75,18 +58,3 @@ class Kmeans(RowPartitioner):
         if found == 1:
             return f"one cluster holds all rows, and one generator learns the undivided table: {told}"
         return f"rows that are alike kept together in {found} clusters: {told}"
-
-
-def _sample(table: Table, seed: Seed) -> Table:
-    if len(table) <= ROWS:
-        return table
-    return table.take(np.sort(seed.generator().choice(len(table), ROWS, replace=False)))
-
-
-def _fitted(points: Floats, k: int, random_state: int) -> tuple[Floats, float]:
-    """The centres, shape (k, features), and the sum of squared distances of points to theirs."""
-    from sklearn.cluster import KMeans
-
-    with one_thread():
-        fitted = KMeans(k, n_init=STARTS, random_state=random_state).fit(points)
-    return np.asarray(fitted.cluster_centers_, dtype=np.float64), float(fitted.inertia_)

@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+from base64 import b64decode
+from xml.etree.ElementTree import fromstring
 
 import pytest
 from small_world import write_workspace
@@ -71,3 +73,22 @@ def test_an_error_of_another_make_reaches_neither_the_screen_nor_the_server(serv
     )
     assert b"CANARY-7431" not in server.stored()
     assert not list((served.home / "prefect").rglob("storage"))
+
+
+def test_clusters_that_share_a_training_are_one_task_run_and_its_curves_a_picture(served, server, tmp_path):
+    pytest.importorskip("torch")
+    heads = {"kind": "hydragan", "steps": 10, "hidden": 8, "noise": 4, "batch": 32}
+    by_sex = {"by": "rows", "kind": "strata", "column": "sex"}
+    spec = write_workspace(
+        tmp_path / "workspace", name="headed", partition=by_sex, generator=heads, join="concatenation"
+    )
+    done = served("run", spec)
+    assert "trained cluster-1 and 1 more (1 of 1)" in done.stderr
+    names = [task["name"] for run in server.flow_runs("headed") for task in server.task_runs(run)]
+    assert [name for name in names if name.startswith("fit ")] == ["fit cluster-1 and 1 more"]
+    shown = server.ask("/artifacts/headed-training-1/latest")
+    assert shown["type"] == "image"
+    assert shown["description"].startswith("Training of cluster-1 and 1 more: 10 steps of 2 heads")
+    kind, _, text = shown["data"].partition(",")
+    assert kind == "data:image/svg+xml;base64"
+    assert {"realism", "held-out score"} <= {node.text for node in fromstring(b64decode(text))}

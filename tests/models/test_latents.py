@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from models.latents import LEAST, Scale, correlations
+from models.latents import LEAST, Scale, correlations, within
 from models.randomness import Seed
 
 HALVES = Scale(np.array([0.5, 0.5]))
@@ -84,3 +84,34 @@ def test_pairs_that_contradict_one_another_still_make_a_correlation_matrix():
     assert np.linalg.eigvalsh(matrix)[0] >= LEAST / 3
     assert matrix[0, 1] > 0.3
     assert matrix[0, 2] < -0.3
+
+
+def test_an_answer_is_a_stretch_of_its_latent_and_an_unknown_one_all_of_it():
+    low, high = HALVES.stretches(np.array([0, 1, -1]))
+    assert low.tolist() == pytest.approx([-np.inf, 0.0, -np.inf])
+    assert high.tolist() == pytest.approx([0.0, np.inf, np.inf])
+
+
+def test_latents_are_drawn_within_their_stretches_and_correlate_as_they_did():
+    latents = pair(0.8, 20_000)
+    ends = [HALVES.stretches(HALVES.answers(each)) for each in latents.T]
+    low, high = (np.stack(each, axis=1) for each in zip(*ends, strict=True))
+    drawn = within(low, high, np.array([[1.0, 0.8], [0.8, 1.0]]), Seed.of(5))
+    assert np.all((low <= drawn) & (drawn <= high))
+    assert np.corrcoef(drawn.T)[0, 1] == pytest.approx(0.8, abs=0.02)
+    assert drawn.std(axis=0).tolist() == pytest.approx([1.0, 1.0], abs=0.03)
+
+
+def test_a_known_latent_moves_an_unknown_one():
+    low, high = np.array([[1.0, -np.inf]] * 20_000), np.array([[1.1, np.inf]] * 20_000)
+    drawn = within(low, high, np.array([[1.0, 0.8], [0.8, 1.0]]), Seed.of(5))
+    assert drawn[:, 1].mean() == pytest.approx(0.8 * 1.05, abs=0.03)
+    assert drawn[:, 1].std() == pytest.approx(0.6, abs=0.03)
+
+
+@pytest.mark.parametrize("end", [9.0, 40.0])
+def test_stretches_far_out_in_either_tail_are_kept_to(end: float):
+    low, high = np.array([[end, -np.inf]]), np.array([[np.inf, -end]])
+    drawn = within(low, high, np.eye(2), Seed.of(5))[0]
+    assert end <= drawn[0] <= end + 1
+    assert -end - 1 <= drawn[1] <= -end

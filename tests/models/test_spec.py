@@ -3,9 +3,12 @@
 import pytest
 
 from models.errors import SpecError
+from models.generators import ConditionalGenerator
+from models.generators import catalog as generators
+from models.joins import catalog as joins
 from models.measures import catalog as measure_catalog
 from models.schema import Column, Schema
-from models.spec import Spec, faults_between, parse_schema, parse_spec
+from models.spec import Spec, faults_between, parse_schema, parse_spec, unable
 
 GOOD = {
     "name": "people",
@@ -28,6 +31,35 @@ def refusal(said):
 
 def faults(schema, **said):
     return "; ".join(str(fault) for fault in faults_between(parse_spec({**GOOD, **said}), schema))
+
+
+CONDITIONAL = {"partition": {"kind": "given", "parts": {"a": ["age"], "s": ["sex"]}}, "join": "conditional"}
+
+
+@pytest.mark.parametrize(
+    ("said", "where"),
+    [
+        ({}, ["generators.s"]),
+        ({"generators": {"s": "cart"}}, []),
+        ({"generator": "copula", "generators": {"a": "marginal"}}, []),
+        ({"partition": {"kind": "random", "parts": 1}}, []),
+        ({"partition": {"kind": "random", "parts": 2}}, ["generators.part-2"]),
+        ({"partition": "optimised", "generator": "cart", "generators": {"part-4": "marginal"}}, ["generators.part-4"]),
+        ({"partition": "kmeans"}, ["join"]),
+    ],
+)
+def test_a_part_to_be_drawn_given_others_needs_a_generator_that_can(said, where):
+    spec = parse_spec({**GOOD, **CONDITIONAL, **said})
+    assert [fault.where for fault in faults_between(spec, Schema(columns=(AGE, SEX)))] == where
+
+
+def test_a_spec_whose_parts_are_given_in_another_order_is_another_one():
+    one, other = (
+        parse_spec({**GOOD, "partition": {"kind": "given", "parts": dict(parts)}})
+        for parts in ([("a", ["age"]), ("s", ["sex"])], [("s", ["sex"]), ("a", ["age"])])
+    )
+    assert one.section("partition") != other.section("partition")
+    assert one.digest() != other.digest()
 
 
 def test_a_spec_runs_every_measure_with_its_default_settings():
@@ -157,6 +189,18 @@ def test_what_clusters_cannot_have_is_told_before_a_row_is_read():
     assert faults(two, partition={**said, "column": "sex"}, generators={"cluster-2": "cart"}) == ""
 
 
+def test_limits_for_clusters_that_there_cannot_be_are_told():
+    two = Schema(columns=(AGE, SEX))
+    limits = {"membership": {"clusters": {"cluster-9": 0.6}}, "copies": {"clusters": {"cluster-2": {"exact": 0.1}}}}
+    told = faults(two, audit=limits)
+    assert "audit.membership.clusters.cluster-9: there is no such cluster (divide rows" in told
+    assert "audit.copies.clusters.cluster-2: there is no such cluster (divide rows" in told
+    rows = {"by": "rows", "kind": "kmeans", "k": 2}
+    told = faults(two, partition=rows, join="concatenation", audit=limits)
+    assert "audit.membership.clusters.cluster-9: there is no such cluster (did you mean" in told
+    assert "audit.copies" not in told
+
+
 def test_more_parts_than_columns_are_told():
     assert "3" in faults(Schema(columns=(AGE, SEX)), partition={"kind": "clustered", "parts": 3})
 
@@ -187,3 +231,34 @@ def test_a_spec_cannot_be_changed():
     with pytest.raises(ValueError, match="frozen"):
         parse_spec(GOOD).name = "other"
     assert isinstance(parse_spec(GOOD), Spec)
+
+
+# ---- parts that are drawn given others ------------------------------------------------------------------------------
+
+GIVEN_OTHERS = joins.build("conditional")
+CART, COPULA, MARGINAL = map(generators.build, ("cart", "copula", "marginal"))
+
+
+def test_each_later_part_whose_generator_cannot_be_conditional_is_named():
+    parts = {"a": MARGINAL, "b": MARGINAL, "c": CART, "d": MARGINAL}
+    found = [fault.where for fault in unable(GIVEN_OTHERS, parts)]
+    assert found == ["generators.b", "generators.d"]
+    assert str(unable(GIVEN_OTHERS, parts)[0]) == (
+        "generators.b: 'marginal' cannot draw a part given others, as 'join: conditional' asks of it "
+        "(use one of: cart, copula)"
+    )
+
+
+def test_the_first_part_may_have_any_generator():
+    assert unable(GIVEN_OTHERS, {"a": MARGINAL, "b": COPULA}) == []
+    assert unable(GIVEN_OTHERS, {"a": MARGINAL}) == []
+
+
+@pytest.mark.parametrize("kind", generators.kinds())
+def test_the_kinds_told_are_those_that_can(kind):
+    (fault,) = unable(GIVEN_OTHERS, {"a": CART, "b": MARGINAL})
+    assert (kind in fault.remedy) is isinstance(generators.build(kind), ConditionalGenerator)
+
+
+def test_joins_of_parts_that_stand_alone_ask_nothing_of_generators():
+    assert unable(joins.build("shuffled"), {"a": MARGINAL, "b": MARGINAL}) == []

@@ -5,23 +5,27 @@ import pytest
 from crowd import crowd
 
 from models.errors import SpecError, SynthesisError
+from models.generators import Resumable
 from models.generators import catalog as generators
 from models.joins import Join, Joined, Joiner
 from models.joins import catalog as joins
-from models.partition import Assignment, Part
+from models.partition import Assignment, Cluster, Clustering, Part
 from models.partitioners import catalog as partitioners
 from models.randomness import Seed
+from models.schema import Column
 from models.synthesis import (
+    Fit,
     Recipe,
     divide,
     draw_part,
-    fit_part,
+    fit_parts,
+    fits,
     join_clusters,
     join_parts,
     synthesize,
     synthesize_parts,
 )
-from models.table import beside
+from models.table import Table, beside
 
 TRAIN = crowd(200, 1)
 GIVEN = {"kind": "given", "parts": {"late": list(TRAIN.names[3:]), "early": list(TRAIN.names[:3])}}
@@ -73,7 +77,7 @@ def test_a_part_has_its_own_generator_or_that_of_all():
 
 
 def test_what_is_drawn_depends_on_the_name_of_the_part_and_the_round():
-    sampler = fit_part(TRAIN, EARLY, MARGINAL, SEED)
+    (sampler,) = fit_parts(TRAIN, Fit((EARLY,), MARGINAL), SEED)
     first = draw_part(sampler, "early", 0, 9, SEED)
     assert same(first, draw_part(sampler, "early", 0, 9, SEED))
     assert not same(first, draw_part(sampler, "early", 1, 9, SEED))
@@ -111,6 +115,110 @@ def test_a_shortfall_is_told_not_filled_up():
     assert made.facts == {"rounds": 2}
     assert made.table.names == TRAIN.names
 
+
+# ---- parts given others ---------------------------------------------------------------------------------------------
+
+THREE = {
+    "kind": "given",
+    "parts": {"body": ["age", "weight"], "place": ["region", "smoker"], "rest": ["income", "ill"]},
+}
+
+
+def test_later_parts_are_drawn_given_all_earlier_ones_and_the_facts_say_which():
+    made = synthesize(crowd(2000, 1), recipe("conditional", THREE, "cart"), 2000, SEED).joined
+    age, ill = made.table["age"], made.table["ill"]
+    assert ill[age > 75].mean() > 0.8
+    assert ill[age < 40].mean() < 0.2
+    assert made.table.names == TRAIN.names
+    assert (len(made.table), made.shortfall) == (2000, 0)
+    assert made.facts["conditioned"] == [
+        {"part": "place", "given": ["body"]},
+        {"part": "rest", "given": ["body", "place"]},
+    ]
+
+
+def test_the_first_part_is_what_it_is_with_every_other_join_and_may_have_any_generator():
+    asked = [recipe(join, THREE, "copula", body="marginal") for join in ("conditional", "concatenation")]
+    one, other = (synthesize(TRAIN, how, 50, SEED).joined.table for how in asked)
+    assert same(one.select(THREE["parts"]["body"]), other.select(THREE["parts"]["body"]))
+    assert not same(one, other)
+
+
+def test_a_learnt_part_depends_on_what_it_was_given():
+    how = recipe("conditional", THREE, "cart")
+    partition = divide(TRAIN, how.partition, SEED)
+    assert [fit.given for fit in fits(partition, how)] == [
+        (), ("age", "weight"), ("age", "weight", "region", "smoker"),
+    ]  # fmt: skip
+    assert [fit.given for fit in fits(partition, recipe("shuffled", THREE))] == [(), (), ()]
+
+
+@pytest.mark.parametrize("generator", ["cart", "copula"])
+def test_conditional_rows_are_the_same_for_the_same_seed_and_others_for_another(generator):
+    how = recipe("conditional", THREE, generator)
+    one, again, other = (synthesize(TRAIN, how, 50, Seed.of(number)).joined.table for number in (1, 1, 2))
+    assert same(one, again)
+    assert not same(one, other)
+
+
+def test_a_generator_that_cannot_be_conditional_is_refused_by_name_before_anything_is_learnt():
+    with pytest.raises(SpecError) as refusal:
+        synthesize(TRAIN, recipe("conditional", THREE, "cart", place="marginal", rest="marginal"), 10, SEED)
+    assert [fault.where for fault in refusal.value.faults] == ["generators.place", "generators.rest"]
+
+
+def test_clusters_are_refused_by_the_conditional_join_and_their_generators_not_asked():
+    with pytest.raises(SpecError) as refusal:
+        synthesize(TRAIN, recipe("conditional", {"kind": "kmeans", "k": 2}), 10, SEED)
+    assert [fault.found for fault in refusal.value.faults] == ["'conditional' cannot join clusters of rows"]
+
+
+def level(name, count):
+    return Column(name=name, kind="categorical", dtype="int64", levels=tuple(range(count)), nullable=True)
+
+
+def two_columns(first, second, rows=60):
+    return Table.of([level("a", 3000), level("b", 3000)], [np.resize(first, rows), np.resize(second, rows)], rows)
+
+
+HARD = {
+    "constant": two_columns(1.0, 2.0),
+    "constant, then not": two_columns(1.0, np.arange(3.0)),
+    "missing everywhere": two_columns(np.nan, np.nan),
+    "missing, then not": two_columns(np.nan, np.arange(3.0)),
+    "thousands of levels": two_columns(np.arange(3000.0), np.arange(3000.0) // 2, 3000),
+    "one row": two_columns(1.0, 2.0, 1),
+}
+
+
+@pytest.mark.parametrize("generator", ["cart", "copula"])
+@pytest.mark.parametrize("name", HARD)
+@pytest.mark.parametrize("n", [0, 1, 70])
+def test_hard_tables_are_drawn_in_parts_of_one_column(generator, name, n):
+    train = HARD[name]
+    made = synthesize(train, recipe("conditional", {"kind": "random", "parts": 2}, generator), n, SEED).joined.table
+    assert made.columns == train.columns
+    assert len(made) == n
+    for column in train.names:
+        assert set(made[column][~np.isnan(made[column])]) <= set(train[column])
+        assert np.isnan(train[column]).any() or not np.isnan(made[column]).any()
+
+
+def test_one_part_is_drawn_as_with_any_join():
+    one, other = (
+        synthesize(TRAIN, recipe(join, {"kind": "random", "parts": 1}, "cart"), 50, SEED).joined
+        for join in ("conditional", "concatenation")
+    )
+    assert same(one.table, other.table)
+    assert one.facts == {}
+
+
+def test_more_parts_than_columns_are_refused_for_the_conditional_join_too():
+    with pytest.raises(SpecError, match="parts"):
+        synthesize(TRAIN, recipe("conditional", {"kind": "random", "parts": 9}, "cart"), 10, SEED)
+
+
+# ---- clusters of rows -----------------------------------------------------------------------------------------------
 
 STRATA = {"by": "rows", "kind": "strata", "column": "ill"}
 
@@ -164,3 +272,50 @@ def test_generators_that_draw_too_little_leave_a_shortfall_of_clusters_too():
 def test_a_join_of_columns_is_refused_for_clusters():
     with pytest.raises(SpecError, match=r"join: 'shuffled' cannot join clusters of rows .write 'join: concatenation'"):
         synthesize(TRAIN, recipe("shuffled", STRATA), 10, SEED)
+
+
+# ---- who is learnt with whom ----------------------------------------------------------------------------------------
+
+
+def clusters(count):
+    names = [f"cluster-{number}" for number in range(1, count + 1)]
+    told = Clustering(reason="", clusters=tuple(Cluster(name=n, share=0.1) for n in names), columns=TRAIN.names)
+    return Assignment(told, np.arange(len(TRAIN)) % count)
+
+
+def learnt(partition, how):
+    return [(fit.name, len(fit.parts), fit.said) for fit in fits(partition, how)]
+
+
+def test_each_part_and_each_cluster_is_learnt_alone_by_a_generator_without_heads():
+    assert learnt(clusters(2), recipe()) == [("cluster-1", 1, "cluster-1"), ("cluster-2", 1, "cluster-2")]
+    assert [name for name, *_ in learnt(divide(TRAIN, partitioners.build(GIVEN), SEED), recipe())] == ["late", "early"]
+
+
+def test_clusters_of_a_generator_with_heads_share_a_training_if_their_settings_are_the_same():
+    own = {"cluster-2": {"kind": "hydragan", "steps": 2}, "cluster-3": "marginal"}
+    how = recipe(generator={"kind": "hydragan", "steps": 1}, **own)
+    expected = [("cluster-1", 2, "cluster-1 and 1 more"), ("cluster-2", 1, "cluster-2"), ("cluster-3", 1, "cluster-3")]
+    assert learnt(clusters(4), how) == expected
+
+
+def test_parts_of_columns_never_share_a_training():
+    how = recipe(generator={"kind": "hydragan", "steps": 1})
+    assert [size for _, size, _ in learnt(divide(TRAIN, partitioners.build(GIVEN), SEED), how)] == [1, 1]
+
+
+def test_each_cluster_of_a_shared_training_gets_the_sampler_of_its_rows():
+    class Remembering(Resumable):
+        kind: str = "remembering"
+
+        def resume(self, table, seed, keeper):
+            raise AssertionError("clusters are given")
+
+        def resume_clusters(self, table, labels, seed, keeper):
+            return tuple(table.take(labels == label).values.tobytes() for label in range(labels.max() + 1))
+
+    divided = clusters(3)
+    how = Recipe(partitioners.build(GIVEN), Remembering(), {"cluster-2": MARGINAL}, joins.build("concatenation"))
+    shared, _ = fits(divided, how)
+    found = fit_parts(TRAIN, shared, SEED)
+    assert found == tuple(TRAIN.take(divided.rows == place).values.tobytes() for place in (0, 2))

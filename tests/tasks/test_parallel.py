@@ -43,6 +43,15 @@ def sleep(seconds):
     return seconds
 
 
+def speak(rounds):
+    for number in range(rounds):
+        logging.getLogger("parquetry").info("step %d of %d", number + 1, rounds)
+    logging.getLogger("parquetry").debug("nothing that anybody would want to know")
+    logging.getLogger("another").warning("CANARY-7431")
+    logging.getLogger("parquetry").warning("a head has collapsed")
+    return rounds
+
+
 def stick(rounds):
     """Longer than a test waits, if there are many rounds; no other thread of the process can do anything meanwhile."""
     return sum(itertools.repeat(0, rounds))
@@ -96,6 +105,21 @@ def test_every_piece_that_is_done_is_told_if_there_is_a_word_for_it(crew, caplog
     assert len(caplog.messages) == 2
     crew(square, [1], ["silent"])
     assert len(caplog.messages) == 2
+
+
+def test_what_a_piece_logs_is_logged_here_after_its_name(crew, caplog):
+    with caplog.at_level("DEBUG"):
+        assert crew(speak, [2], ["money"]) == [2]
+    told = [(record.levelname, record.getMessage()) for record in caplog.records if record.name == "parquetry"]
+    assert told == [
+        ("INFO", "money: step 1 of 2"), ("INFO", "money: step 2 of 2"), ("WARNING", "money: a head has collapsed"),
+    ]  # fmt: skip
+    assert "CANARY" not in caplog.text
+
+
+def test_a_piece_that_logs_all_the_time_is_ended_in_time_all_the_same():
+    with Crew(size=1) as workers, pytest.raises(SynthesisError, match="took longer than 1 s"):
+        workers(speak, [10**9], ["chatty"], seconds=1)
 
 
 def test_there_are_no_more_processes_than_pieces_and_no_more_than_the_size(started):

@@ -30,6 +30,13 @@ def test_the_plan_names_generators_and_the_width_of_their_encoding(tmp_path):
     assert seen.as_dict()["parts"][0]["columns"] == ("age", "income")
 
 
+def test_the_plan_tells_which_models_see_parts_that_are_not_theirs(tmp_path):
+    alone, given = (preview(write_workspace(tmp_path, generator="cart", join=join)) for join in ("swap", "conditional"))
+    assert given.parts[1].width == alone.parts[1].width + 4
+    assert "The models of habits learn from the parts before theirs, too." in given.remarks
+    assert not [remark for remark in alone.remarks if "learn from" in remark]
+
+
 def test_nothing_is_written_but_the_seed(tmp_path):
     spec = write_workspace(tmp_path)
     before = set(tmp_path.rglob("*"))

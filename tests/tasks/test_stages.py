@@ -65,7 +65,7 @@ def test_every_section_that_shapes_a_release_is_depended_on_by_some_stage():
 
 CHANGES = {
     "rows": (150, ["join", "audit", "release"]),
-    "join": ("concatenation", ["join", "audit", "release"]),
+    "join": ("concatenation", ["train", "join", "audit", "release"]),
     "audit": ({**SPEC["audit"], "marginals": {"worst": 0.3}}, ["audit", "release"]),
     "generators": ({"money": {"kind": "marginal", "smoothing": 2.0}}, ["train", "join", "audit", "release"]),
     "schedule": ({"interval": 60}, []),

@@ -2,19 +2,23 @@
 
 import json
 import shutil
+from uuid import uuid4
 
 import numpy as np
 import pytest
+from killing import here as in_turn
 from small_world import CANARY_INCOME, CANARY_NAME, SCHEMA, SPEC, people, run_stages, write_workspace
 
 from models.errors import SpecError, StateError, SynthesisError
 from models.spec import parse_spec
-from models.synthesis import Recipe, synthesize
+from models.synthesis import Recipe, fit_parts, fits, synthesize
 from tasks.codec import decode, encode
 from tasks.spec import load
 from tasks.stages import INGEST, JOIN, PARTITION, TRAIN
+from tasks.step import job_for
 from tasks.store import read_json, read_state, read_table, sha256_of
-from tasks.synthesis import PartWork, fit, read_partition, training_rows, unused
+from tasks.synthesis import FitWork, courses, fit, join_told, read_partition, train, training_key, training_rows, unused
+from tasks.unfinished import Unfinished
 
 MADE = (INGEST, PARTITION, TRAIN, JOIN)
 
@@ -26,27 +30,56 @@ def workspace(finished, tmp_path):
     return load(root / "spec.yaml")
 
 
-def test_the_pipeline_equals_the_function(finished):
-    spec = finished.spec
-    recipe = Recipe(spec.partition, spec.generator, spec.generators, spec.join)
-    train = training_rows(finished)
-    seed = finished.workspace.seed()
-    made = synthesize(train, recipe, len(train), seed)
-    table = decode(made.joined.table, finished.schema, seed.child("identifiers"))
-    assert read_table(finished.workspace.synthetic).equals(table)
+def by_the_function(plan, rows=None):
+    """What the pure functions make of the training rows of ``plan``: how they were joined, and the table."""
+    train, seed = training_rows(plan), plan.workspace.seed()
+    joined = synthesize(train, Recipe.of(plan.spec), rows or len(train), seed).joined
+    return joined, decode(joined.table, plan.schema, seed.child("identifiers"))
 
 
-@pytest.mark.parametrize("generator", ["marginal", "copula", "cart"])
-def test_the_same_seed_makes_the_same_bytes_and_another_seed_others(tmp_path, crew, generator):
+def synthetic_by_seed(folder, crew, **said):
+    """The synthetic tables that two runs with one seed made, and one with another."""
     made = []
     for name, seed in (("a", "1" * 64), ("b", "1" * 64), ("c", "2" * 64)):
-        spec = write_workspace(tmp_path / name, generator=generator, join={"kind": "validated"})
+        spec = write_workspace(folder / name, **said)
         workspace = load(spec).workspace
         workspace.secret.mkdir(parents=True)
         (workspace.secret / "seed").write_text(seed)
         run_stages(spec, crew, MADE)
         made.append(workspace.synthetic.read_bytes())
-    assert made[0] == made[1] != made[2]
+    return made
+
+
+def changed_samplers(plan, change):
+    """The parts whose samplers were made anew by ``change``."""
+
+    def times():
+        return {path.parent.name: path.stat().st_mtime_ns for path in plan.workspace.samplers.rglob("*.safetensors")}
+
+    before = times()
+    change()
+    return {part for part, time in times().items() if time != before.get(part)}
+
+
+def test_the_pipeline_equals_the_function(finished):
+    _, table = by_the_function(finished)
+    assert read_table(finished.workspace.synthetic).equals(table)
+
+
+def test_blocks_joined_in_processes_of_their_own_equal_the_function(tmp_path, crew):
+    by_swaps = {"kind": "swap", "block": 100, "sweeps": 20}
+    dependent = {"kind": "given", "parts": {"money": ["income", "sex"], "rest": ["age", "smoker", "visit"]}}
+    plan = load(write_workspace(tmp_path, join=by_swaps, partition=dependent))
+    run_stages(plan.path, crew, MADE)
+    joined, table = by_the_function(plan)
+    assert joined.facts["blocks"] == join_told(plan)["facts"]["blocks"] == 5
+    assert read_table(plan.workspace.synthetic).equals(table)
+
+
+@pytest.mark.parametrize("generator", ["marginal", "copula", "cart"])
+def test_the_same_seed_makes_the_same_bytes_and_another_seed_others(tmp_path, crew, generator):
+    one, again, other = synthetic_by_seed(tmp_path, crew, generator=generator, join={"kind": "validated"})
+    assert one == again != other
 
 
 def test_a_sampler_is_numbers_and_facts_and_holds_no_value_of_the_canary(finished):
@@ -59,13 +92,11 @@ def test_a_sampler_is_numbers_and_facts_and_holds_no_value_of_the_canary(finishe
 
 
 def test_a_part_that_was_trained_before_is_kept(workspace, crew):
-    samplers = workspace.workspace.samplers
-    before = {path: path.stat().st_mtime_ns for path in samplers.rglob("*.safetensors")}
-    shutil.rmtree(samplers / "habits")
-    assert "train" in run_stages(workspace.path, crew)
-    after = {path: path.stat().st_mtime_ns for path in samplers.rglob("*.safetensors")}
-    assert after[samplers / "money" / "arrays.safetensors"] == before[samplers / "money" / "arrays.safetensors"]
-    assert after[samplers / "habits" / "arrays.safetensors"] != before[samplers / "habits" / "arrays.safetensors"]
+    def lose_one():
+        shutil.rmtree(workspace.workspace.sampler("habits"))
+        assert "train" in run_stages(workspace.path, crew)
+
+    assert changed_samplers(workspace, lose_one) == {"habits"}
 
 
 def test_a_sampler_that_was_changed_by_hand_is_trained_again(workspace, crew):
@@ -137,7 +168,7 @@ def test_no_pool_outlives_the_join(finished):
 
 
 def test_fitting_alone_reads_all_it_needs_from_the_workspace(workspace):
-    fit(PartWork(workspace.path, "money"))
+    fit(FitWork(workspace.path, "money"))
     assert read_state(workspace.workspace.sampler("money")).kind == "marginal"
 
 
@@ -152,6 +183,73 @@ def test_synthesis_depends_on_the_recipe_alone_not_on_other_sections(finished):
     assert np.array_equal(one.joined.table.values, two.joined.table.values, equal_nan=True)
 
 
+# ---- parts given others ---------------------------------------------------------------------------------------------
+
+THREE = {"age": ["age", "smoker"], "income": ["income"], "rest": ["sex", "visit"]}
+CONDITIONAL = {
+    "partition": {"kind": "given", "parts": THREE},
+    "generator": "cart",
+    "generators": {"age": "marginal", "rest": "copula"},
+    "join": "conditional",
+}
+
+
+@pytest.fixture(scope="module")
+def conditional(tmp_path_factory, crew):
+    """A workspace whose parts were drawn given one another; not to be changed (copy it)."""
+    plan = load(write_workspace(tmp_path_factory.mktemp("conditional"), **CONDITIONAL))
+    run_stages(plan.path, crew, MADE)
+    return plan
+
+
+def test_parts_drawn_given_others_by_the_crew_equal_the_function(conditional):
+    joined, table = by_the_function(conditional)
+    assert read_table(conditional.workspace.synthetic).equals(table)
+    age, income = (np.array(table[name].to_pylist(), dtype=float) for name in ("age", "income"))
+    known = ~np.isnan(income)
+    assert np.corrcoef(age[known], income[known])[0, 1] > 0.5
+    assert joined.facts == join_told(conditional)["facts"]
+
+
+def test_what_may_be_told_of_the_join_names_the_parts_that_models_have_seen(conditional):
+    assert join_told(conditional)["facts"]["conditioned"] == [
+        {"part": "income", "given": ["age"]},
+        {"part": "rest", "given": ["age", "income"]},
+    ]
+    assert not list(conditional.workspace.data.rglob("*.npy"))
+
+
+def test_samplers_of_parts_given_others_hold_no_value_of_the_canary(conditional):
+    for part in THREE:
+        state = read_state(conditional.workspace.sampler(part))
+        assert CANARY_NAME not in json.dumps(state.facts)
+        assert not any(np.any(np.isclose(array.astype(float), CANARY_INCOME)) for array in state.arrays.values())
+
+
+LAST_TWO_EXCHANGED = {part: THREE[part] for part in ("age", "rest", "income")}
+AFTERWARDS = {
+    "nothing": ({}, set()),
+    "the order": ({"partition": {"kind": "given", "parts": LAST_TWO_EXCHANGED}}, {"rest", "income"}),
+    "the join": ({"join": "shuffled"}, {"rest", "income"}),
+}
+
+
+@pytest.mark.parametrize("changed", AFTERWARDS)
+def test_a_part_is_trained_again_when_it_is_given_other_parts(conditional, tmp_path, crew, changed):
+    root = tmp_path / "workspace"
+    shutil.copytree(conditional.workspace.root, root)
+    said, expected = AFTERWARDS[changed]
+    plan = load(write_workspace(root, **{**CONDITIONAL, **said}))
+    assert changed_samplers(plan, lambda: run_stages(plan.path, crew, MADE)) == expected
+
+
+def test_a_generator_that_cannot_be_conditional_is_refused_before_a_row_is_read(tmp_path):
+    spec = write_workspace(tmp_path, join="conditional")
+    (tmp_path / "people.parquet").unlink()
+    with pytest.raises(SpecError, match=r"generators\.habits: 'marginal' cannot draw a part given others"):
+        load(spec)
+
+
 # ---- clusters of rows -----------------------------------------------------------------------------------------------
 
 
@@ -163,9 +261,7 @@ def rows_divided(clustered, tmp_path):
 
 
 def test_the_pipeline_equals_the_function_for_clusters_of_rows(clustered):
-    train, seed = training_rows(clustered), clustered.workspace.seed()
-    made = synthesize(train, Recipe.of(clustered.spec), len(train), seed)
-    table = decode(made.joined.table, clustered.schema, seed.child("identifiers"))
+    _, table = by_the_function(clustered)
     assert read_table(clustered.workspace.synthetic).equals(table)
     assert [part.name for part in read_partition(clustered).parts] == ["cluster-1", "cluster-2"]
 
@@ -186,25 +282,17 @@ def test_which_row_is_in_which_cluster_is_kept_as_small_numbers_in_the_workspace
 
 @pytest.mark.parametrize("partition", [{"by": "rows", "kind": "kmeans"}, {"by": "rows", "kind": "kmeans", "k": 3}])
 def test_clusters_of_the_same_seed_make_the_same_bytes_and_of_another_seed_others(tmp_path, crew, partition):
-    made = []
-    for name, seed in (("a", "1" * 64), ("b", "1" * 64), ("c", "2" * 64)):
-        spec = write_workspace(tmp_path / name, partition=partition, join="concatenation", generator="copula")
-        workspace = load(spec).workspace
-        workspace.secret.mkdir(parents=True)
-        (workspace.secret / "seed").write_text(seed)
-        run_stages(spec, crew, MADE)
-        made.append(workspace.synthetic.read_bytes())
-    assert made[0] == made[1] != made[2]
+    said = {"partition": partition, "join": "concatenation", "generator": "copula"}
+    one, again, other = synthetic_by_seed(tmp_path, crew, **said)
+    assert one == again != other
 
 
 def test_a_cluster_that_was_trained_before_is_kept(rows_divided, crew):
-    samplers = rows_divided.workspace.samplers
-    before = {path: path.stat().st_mtime_ns for path in samplers.rglob("*.safetensors")}
-    shutil.rmtree(samplers / "cluster-2")
-    assert "train" in run_stages(rows_divided.path, crew, MADE)
-    after = {path: path.stat().st_mtime_ns for path in samplers.rglob("*.safetensors")}
-    changed = {path.parent.name for path in after if after[path] != before[path]}
-    assert changed == {"cluster-2"}
+    def lose_one():
+        shutil.rmtree(rows_divided.workspace.sampler("cluster-2"))
+        assert "train" in run_stages(rows_divided.path, crew, MADE)
+
+    assert changed_samplers(rows_divided, lose_one) == {"cluster-2"}
 
 
 def test_a_lost_assignment_is_told_and_made_again_by_the_stage(rows_divided, crew):
@@ -236,3 +324,70 @@ def test_more_clusters_than_rows_are_refused_by_name(tmp_path, crew):
     )
     with pytest.raises(SpecError, match=r"partitioner: 20 clusters for 14 rows"):
         run_stages(spec, crew, MADE)
+
+
+# ---- clusters that share a training ---------------------------------------------------------------------------------
+
+HEAD_NAMES = ("cluster-1", "cluster-2")
+HEADS = {
+    "partition": {"by": "rows", "kind": "strata", "column": "sex"},
+    "generator": {"kind": "hydragan", "steps": 10, "hidden": 8, "noise": 4, "batch": 32, "checkpoints": 5},
+    "join": "concatenation",
+}
+
+
+@pytest.fixture(scope="module")
+def headed(tmp_path_factory, crew):
+    """A workspace with a head for each cluster, joined; not to be changed (copy it)."""
+    pytest.importorskip("torch")
+    spec = write_workspace(tmp_path_factory.mktemp("headed"), **HEADS)
+    run_stages(spec, crew, MADE)
+    return load(spec)
+
+
+def test_the_pipeline_equals_the_function_for_heads_that_share_a_trunk(headed):
+    train, seed = training_rows(headed), headed.workspace.seed()
+    made = synthesize(train, Recipe.of(headed.spec), len(train), seed)
+    table = decode(made.joined.table, headed.schema, seed.child("identifiers"))
+    assert read_table(headed.workspace.synthetic).equals(table)
+    trunks = [read_state(headed.workspace.sampler(name)).arrays["network/first.weight"] for name in HEAD_NAMES]
+    assert np.array_equal(*trunks)
+
+
+def test_the_course_of_a_shared_training_is_told_once(headed):
+    (told,) = courses(headed)
+    assert (told.name, told.heads, told.steps) == ("cluster-1 and 1 more", 2, 10)
+    assert {"held-out score", "realism"} <= {curve.name for curve in told.curves}
+
+
+def test_generators_that_do_not_train_in_steps_have_no_course(finished):
+    assert courses(finished) == ()
+
+
+class Ending(Unfinished):
+    """Ends the training right after it was saved for the third time."""
+
+    def save(self, state):
+        super().save(state)
+        if state.facts["step"] == 6:
+            raise KeyboardInterrupt
+
+
+def test_training_that_was_ended_goes_on_from_its_last_checkpoint_to_the_same_bytes(headed, tmp_path, caplog):
+    root = tmp_path / "workspace"
+    shutil.copytree(headed.workspace.root, root)
+    plan = load(root / "spec.yaml")
+    before = {name: sha256_of(plan.workspace.sampler(name)) for name in HEAD_NAMES}
+    shutil.rmtree(plan.workspace.samplers)
+    (shared,) = fits(read_partition(plan), Recipe.of(plan.spec))
+    with pytest.raises(KeyboardInterrupt):
+        fit_parts(
+            training_rows(plan), shared, plan.workspace.seed(),
+            Ending(plan.workspace.unfinished / shared.name, training_key(plan, shared)),
+        )  # fmt: skip
+    assert plan.workspace.unfinished.is_dir()
+    with caplog.at_level("INFO", "parquetry"):
+        train(job_for(plan.path, in_turn, uuid4()))
+    assert "training goes on where it was ended" in caplog.text
+    assert {name: sha256_of(plan.workspace.sampler(name)) for name in HEAD_NAMES} == before
+    assert not plan.workspace.unfinished.exists()

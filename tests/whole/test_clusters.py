@@ -80,8 +80,24 @@ def test_a_release_is_made_told_of_made_again_by_dvc_and_holds_no_assignment(spe
     assert (spec.parent / "dvc.lock").read_bytes() == lock
 
 
-def test_a_run_that_is_killed_between_clusters_ends_the_same_byte_for_byte(spec, tmp_path):
-    points = ("interim/partition", "samplers/cluster-2", "interim/joined")
+ONE_TRAINING = {
+    **IN_CLUSTERS,
+    "generator": {"kind": "hydragan", "steps": 10, "hidden": 8, "noise": 4, "batch": 32, "checkpoints": 5},
+    "generators": {},
+}
+
+
+@pytest.mark.parametrize(
+    ("said", "points"),
+    [
+        (IN_CLUSTERS, ("interim/partition", "samplers/cluster-2", "interim/joined")),
+        (ONE_TRAINING, ("unfinished/cluster-1", "unfinished/cluster-1#4", "samplers/cluster-2")),
+    ],
+)
+def test_a_run_that_is_killed_between_clusters_ends_the_same_byte_for_byte(spec, tmp_path, said, points):
+    if said is ONE_TRAINING:
+        pytest.importorskip("torch")
+    write_workspace(spec.parent, **said)
     (tmp_path / "copies").mkdir()
     variables = environment(tmp_path, OMP_NUM_THREADS="1", PYTHONPATH=f"{PROJECT}:{PROJECT / 'tests'}")
     command = [sys.executable, "-m", "killing", spec.parent, tmp_path / "copies", *points]

@@ -139,3 +139,31 @@ def test_a_boundless_leaf_or_level_of_significance_is_refused():
 def test_the_width_is_what_the_widest_tree_sees_beside_the_codes():
     assert Cart().width(tuple(number(f"x{j}") for j in range(300))) == 320
     assert Cart().width((number("a"), levelled("b", 5000))) == 4
+
+
+def test_columns_given_come_first_whatever_the_order_and_targets_next():
+    cells = [rng(j).integers(0, 2, 200) for j in range(4)]
+    columns = [levelled("a", 2), levelled("b", 2), levelled("c", 2), levelled("t", 2, role=Role.TARGET)]
+    table = Table.of(columns, cells, 200)
+    given, own = table.select(["a"]), table.select(["b", "c", "t"])
+    orders = {"by_association": "t", "schema": "b", ("c",): "c"}
+    for order, first in orders.items():
+        sampler = Cart(order=order).fit_given(own, given, Seed.of(1))
+        steps = [sampler.codes[step.column].column.name for step in sampler.steps]
+        assert steps[0] == first
+        assert sorted(steps) == ["b", "c", "t"]
+        assert [sampler.codes[j].column.name for j in sampler.steps[0].given] == ["a"]
+
+
+def test_an_interaction_with_columns_given_is_kept():
+    a, b = rng(1).integers(0, 2, 2000), rng(2).integers(0, 2, 2000)
+    table = Table.of([levelled("a", 2), levelled("b", 2), levelled("c", 2)], [a, b, a ^ b], 2000)
+    given = table.select(["a", "b"])
+    drawn = Cart(order="schema").fit_given(table.select(["c"]), given, Seed.of(1)).sample_given(given, Seed.of(2))
+    assert np.mean((a != b) == drawn["c"]) > 0.98
+
+
+def test_an_order_names_no_column_that_is_given():
+    table = Table.of([levelled("a", 2), levelled("b", 2)], [np.arange(40) % 2, np.arange(40) % 2], 40)
+    with pytest.raises(SynthesisError, match="a: 'order' names no column of this part"):
+        Cart(order=("a",)).fit_given(table.select(["b"]), table.select(["a"]), Seed.of(1))

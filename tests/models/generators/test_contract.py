@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from models.errors import StateError
-from models.generators import Generator, Sampler, catalog
+from models.generators import ConditionalGenerator, ConditionalSampler, Generator, Sampler, catalog
 from models.randomness import Seed
 from models.schema import Column, Kind
 from models.state import State
@@ -268,11 +268,15 @@ def planted() -> tuple[Table, Floats]:
 @every_kind
 def test_no_training_value_is_in_the_state(kind: str):
     table, values = planted()
-    state = built(kind).fit(table, Seed.of(1)).state()
+    assert not kept(built(kind).fit(table, Seed.of(1)).state(), values)
+
+
+def kept(state: State, values: Floats) -> bool:
+    """Whether any of ``values`` is among the numbers of a state."""
     arrays = [np.ravel(array).astype(np.float64) for array in state.arrays.values()]
     held = np.unique(np.concatenate([*arrays, numbers_of(dict(state.facts))]))
     gaps = np.abs(held[np.isfinite(held)][:, None] - values[None, :])
-    assert not np.any(gaps <= 1e-12 * np.maximum(np.abs(values), 1.0))
+    return bool(np.any(gaps <= 1e-12 * np.maximum(np.abs(values), 1.0)))
 
 
 def numbers_of(facts: object) -> Floats:
@@ -308,3 +312,117 @@ def test_importing_a_kind_imports_nothing_heavy(kind: str):
     told = f"{build}; print(*{heavy} & {{*sys.modules}})"
     done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
+
+
+# ---- columns given others -------------------------------------------------------------------------------------------
+
+CONDITIONAL = [kind for kind in KINDS if issubclass(catalog.settings(kind), ConditionalGenerator)]
+every_conditional = pytest.mark.parametrize("kind", CONDITIONAL)
+every_wide_table = pytest.mark.parametrize("name", [name for name in TABLES if len(TABLES[name]().columns) > 1])
+
+
+def halves(table: Table) -> tuple[Table, Table]:
+    """The first half of the columns, to be given, and the other ones."""
+    middle = len(table.columns) // 2
+    return table.select(table.names[:middle]), table.select(table.names[middle:])
+
+
+@cache
+def fitted_given(kind: str, name: str) -> ConditionalSampler:
+    given, own = halves(table_of(name))
+    return conditional(kind).fit_given(own, given, Seed.of(7))
+
+
+def conditional(kind: str) -> ConditionalGenerator:
+    settings = built(kind)
+    assert isinstance(settings, ConditionalGenerator)
+    return settings
+
+
+@every_conditional
+@every_wide_table
+def test_what_was_given_is_restored_with_a_state_and_the_same_seed_gives_the_same_bytes(kind: str, name: str):
+    given, own = halves(table_of(name))
+    sampler = fitted_given(kind, name)
+    drawn = sampler.sample_given(given, Seed.of(8))
+    again = conditional(kind).fit_given(own, given, Seed.of(7))
+    state = again.state()
+    stored = State(state.kind, state.version, json.loads(json.dumps(dict(state.facts))), dict(state.arrays))
+    restored = catalog.settings(kind).sampler.restore(stored, (*given.columns, *own.columns))
+    assert isinstance(restored, ConditionalSampler)
+    assert (restored.given, restored.columns) == (given.columns, own.columns)
+    assert same(drawn, again.sample_given(given, Seed.of(8)))
+    assert same(drawn, restored.sample_given(given, Seed.of(8)))
+
+
+@every_conditional
+@every_wide_table
+def test_rows_drawn_given_others_keep_to_the_schema(kind: str, name: str):
+    given, own = halves(table_of(name))
+    drawn = fitted_given(kind, name).sample_given(given, Seed.of(8))
+    assert len(drawn) == len(given)
+    assert drawn.columns == own.columns
+    assert not [column.name for column in drawn.columns if list(faults(column, drawn[column.name]))]
+
+
+@every_conditional
+def test_given_no_column_it_is_the_plain_fit(kind: str):
+    table = table_of("mixed")
+    nothing = Table.of((), (), len(table))
+    given = conditional(kind).fit_given(table, nothing, Seed.of(7)).sample_given(nothing, Seed.of(8))
+    assert same(given, fitted(kind, "mixed").sample(len(table), Seed.of(8)))
+
+
+@every_conditional
+def test_another_seed_draws_others_beside_the_same_rows(kind: str):
+    given, _ = halves(table_of("mixed"))
+    one, other = (fitted_given(kind, "mixed").sample_given(given, Seed.of(number)) for number in (8, 9))
+    assert not same(one, other)
+
+
+@every_conditional
+def test_no_rows_may_be_given(kind: str):
+    given, own = halves(table_of("mixed"))
+    drawn = fitted_given(kind, "mixed").sample_given(given.take(slice(0, 0)), Seed.of(8))
+    assert drawn.values.shape == (0, len(own.columns))
+
+
+@every_conditional
+def test_rows_may_have_more_columns_than_those_given_in_any_order(kind: str):
+    table = table_of("mixed")
+    given, _ = halves(table)
+    sampler = fitted_given(kind, "mixed")
+    drawn = sampler.sample_given(table.select(table.names[::-1]), Seed.of(8))
+    assert same(drawn, sampler.sample_given(given, Seed.of(8)))
+
+
+@every_conditional
+def test_levels_and_gaps_that_no_training_row_had_may_be_given(kind: str):
+    columns = [levelled("l", 3, nullable=True), integer("x", 0, 9, nullable=True), boolean("b")]
+    cells = np.arange(200)
+    table = Table.of(columns, [cells % 2, cells % 9, cells % 2], 200)
+    sampler = conditional(kind).fit_given(table.select(["b"]), table.select(["l", "x"]), Seed.of(7))
+    strange = Table.of(columns[:2], [np.full(400, 2.0), np.full(400, NAN)], 400)
+    drawn = sampler.sample_given(strange, Seed.of(8))
+    assert set(drawn["b"]) <= {0.0, 1.0}
+
+
+@every_conditional
+def test_values_and_gaps_depend_on_the_rows_given(kind: str):
+    table = mixed(4000)
+    given = table.select(["group", "flag"])
+    drawn = (
+        conditional(kind).fit_given(table.select(["amount", "free"]), given, Seed.of(1)).sample_given(given, Seed.of(2))
+    )
+    missing = np.isnan(drawn["amount"])
+    assert missing[given["flag"] == 1].mean() == pytest.approx(0.6, abs=0.1)
+    assert missing[given["flag"] == 0].mean() == pytest.approx(0.05, abs=0.05)
+    assert np.corrcoef(drawn["amount"][~missing], given["group"][~missing])[0, 1] > 0.9
+    assert abs(np.corrcoef(drawn["free"], given["group"])[0, 1]) < 0.1
+
+
+@every_conditional
+def test_no_training_value_of_what_was_given_is_in_the_state(kind: str):
+    table, values = planted()
+    state = conditional(kind).fit_given(table.select(["l"]), table.select(table.names[:3]), Seed.of(1)).state()
+    assert not kept(state, values)

@@ -76,3 +76,16 @@ def test_levels_that_no_row_has_are_not_drawn():
 
 def test_the_width_is_the_number_of_latents():
     assert Copula().width((number("x"), number("y", nullable=True), levelled("l", 5000))) == 4
+
+
+def test_two_booleans_keep_their_correlation_where_one_is_given_and_another_stands_between_them():
+    """A given boolean tells of its latent no more than the sign: where it lies is drawn given the other columns."""
+    columns = [Column(name=name, kind=Kind.BOOLEAN, dtype="bool") for name in "abc"]
+    x = normal(1)
+    cells = [(0.9 * x + 0.45 * normal(j) > 0.5).astype(np.float64) for j in (2, 3, 4)]
+    table = Table.of(columns, cells, ROWS)
+    given = table.select(["a", "b"])
+    drawn = Copula().fit_given(table.select(["c"]), given, Seed.of(1)).sample_given(given, Seed.of(2))
+    for name in "ab":
+        real, made = (np.corrcoef(table[name], each)[0, 1] for each in (table["c"], drawn["c"]))
+        assert made == pytest.approx(real, abs=0.06)

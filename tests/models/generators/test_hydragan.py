@@ -53,21 +53,27 @@ def test_the_number_of_threads_changes_nothing():
     assert drawn[0].tobytes() == drawn[1].tobytes()
 
 
-def test_labels_that_are_given_make_the_heads_and_small_ones_join_others():
-    labels = np.where(np.arange(300) < 200, 7, 3)
-    labels[:5] = 99
-    sampler = HydraGAN(**TINY).fit_clusters(groups(), labels, SEED)
-    assert sampler.shape["heads"] == 2
-    assert sum(sampler.heads.weights) == pytest.approx(1)
+def test_each_cluster_that_is_given_has_a_sampler_of_its_own_head_alone():
+    table = groups().select(["x", "y"])
+    samplers = HydraGAN(**{**TINY, "steps": 60}).resume_clusters(table, np.arange(300) % 3, SEED, None)
+    means = [sampler.sample(200, SEED)["x"].mean() for sampler in samplers]
+    assert means == sorted(means)
+    assert [(sampler.shape["heads"], sampler.heads.weights.tolist()) for sampler in samplers] == [(1, [1.0])] * 3
+
+
+def test_the_sampler_of_one_head_is_restored_from_its_state():
+    sampler = HydraGAN(**TINY).resume_clusters(groups(), np.arange(300) % 2, SEED, None)[1]
+    again = HydraGAN.sampler.restore(sampler.state(), groups().columns)
+    assert again.sample(50, SEED).values.tobytes() == sampler.sample(50, SEED).values.tobytes()
 
 
 def test_every_head_that_can_be_drawn_has_been_trained():
     one, three = (
-        HydraGAN(**{**TINY, "steps": steps, "held_out": 0}).fit_clusters(groups(), np.arange(300) % 3, SEED).heads
+        HydraGAN(**{**TINY, "steps": steps, "held_out": 0}).resume_clusters(groups(), np.arange(300) % 3, SEED, None)
         for steps in (1, 3)
     )
-    moved = (one.network.head.weight != three.network.head.weight).flatten(1).any(1)
-    assert moved.tolist() == (three.weights > 0).tolist() == [True] * 3
+    weights = [[sampler.heads.network.head.weight for sampler in samplers] for samplers in (one, three)]
+    assert [bool((before != after).any()) for before, after in zip(*weights, strict=True)] == [True] * 3
 
 
 def test_facts_hold_the_curves_and_no_head_is_lost_in_silence(caplog: pytest.LogCaptureFixture):
@@ -128,7 +134,12 @@ def test_more_clusters_than_rows_are_refused():
 
 def test_labels_for_other_rows_are_refused():
     with pytest.raises(SynthesisError, match="2 labels for 3 rows"):
-        HydraGAN(**TINY).fit_clusters(groups(3), np.zeros(2, dtype=np.int64), SEED)
+        HydraGAN(**TINY).resume_clusters(groups(3), np.zeros(2, dtype=np.int64), SEED, None)
+
+
+def test_a_cluster_without_rows_is_refused_since_its_head_would_stay_untrained():
+    with pytest.raises(SynthesisError, match="a cluster has no row"):
+        HydraGAN(**TINY).resume_clusters(groups(4), np.array([0, 0, 2, 2]), SEED, None)
 
 
 def test_re_identification_without_a_sensitive_column_is_refused_by_name():

@@ -129,7 +129,7 @@ def test_the_same_seed_gives_the_same_bytes(kind: str, make: Callable[[], Parts]
     assert again.facts == joined(kind, make).facts
 
 
-@pytest.mark.parametrize("kind", [kind for kind in catalog.kinds() if kind != "concatenation"])
+@pytest.mark.parametrize("kind", [kind for kind in catalog.kinds() if kind not in ("concatenation", "conditional")])
 def test_another_seed_pairs_other_rows(kind: str):
     assert rows_of(joined(kind, dependent, seed=2).table) != rows_of(joined(kind, dependent, seed=3).table)
 
@@ -174,6 +174,13 @@ def test_what_is_given_is_not_changed(kind: str):
     before = [piece.values.copy() for piece in parts]
     catalog.build(kind).fit(parts, Seed.of(1)).join(lambda round, n: parts, 40, Seed.of(2))
     assert all(np.array_equal(piece.values, old) for piece, old in zip(parts, before, strict=True))
+
+
+@pytest.mark.parametrize("kind", catalog.kinds())
+def test_parts_are_drawn_given_parts_before_them_alone(kind: str):
+    names = ("a", "b", "c")
+    for place, name in enumerate(names):
+        assert set(catalog.build(kind).given(names, name)) <= set(names[:place])
 
 
 @pytest.mark.parametrize("kind", catalog.kinds())

@@ -197,9 +197,9 @@ def test_unknown_settings_are_refused():
         catalog.build({"kind": "copies", "exakt": 0.1})
 
 
-def of_regions(synthetic, train=TRAIN, holdout=HOLDOUT, **more):
+def of_regions(synthetic, train=TRAIN, holdout=HOLDOUT, measure=None, **more):
     case = Evidence(train, holdout, synthetic, ONE_PART, clusters=by_region(train, holdout), **more)
-    return Copies().measure(case, SEED)
+    return (measure or Copies()).measure(case, SEED)
 
 
 @pytest.mark.parametrize("queries", [None, 300])
@@ -233,3 +233,19 @@ def test_of_a_cluster_without_held_out_people_nothing_is_known():
         assert found(findings, name, "cluster-2").estimate is None
         assert "without held-out rows" in found(findings, name, "cluster-2").reason
         assert found(findings, name, "cluster-1").estimate is not None
+
+
+def test_a_cluster_with_limits_of_its_own_fails_by_them():
+    strict = Copies(clusters={"cluster-1": {"exact": 0.01, "near": 0.02}})
+    findings = of_regions(one_region_copied(TRAIN, crowd(600, 3)), measure=strict)
+    for name in ("Exact copies", "Near copies"):
+        assert found(findings, name, "cluster-1").verdict is Verdict.FAIL
+        assert found(findings, name, "cluster-2").verdict is None
+    assert found(of_regions(FRESH, measure=strict), "Exact copies", "cluster-1").verdict is Verdict.PASS
+
+
+def test_a_limit_for_a_cluster_that_was_not_found_is_not_kept():
+    findings = of_regions(FRESH, measure=Copies(clusters={"cluster-9": {"exact": 0.5}}))
+    assert found(findings, "Exact copies", "cluster-9").verdict is Verdict.INCONCLUSIVE
+    assert "no such cluster" in found(findings, "Exact copies", "cluster-9").reason
+    assert found(findings, "Near copies", "cluster-9").verdict is None

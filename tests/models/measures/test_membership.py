@@ -178,9 +178,9 @@ def test_three_hundred_people_are_too_few_to_pass_and_the_finding_says_how_many_
     assert few.rows_needed is None or few.rows_needed > 60
 
 
-def of_regions(synthetic, holdout=HOLDOUT, **more):
+def of_regions(synthetic, holdout=HOLDOUT, measure=None, **more):
     case = Evidence(TRAIN, holdout, synthetic, ONE_PART, clusters=by_region(TRAIN, holdout), **more)
-    return Membership().measure(case, SEED)
+    return (measure or Membership()).measure(case, SEED)
 
 
 @pytest.mark.parametrize("queries", [None, 350])
@@ -201,3 +201,26 @@ def test_a_cluster_of_few_held_out_people_is_told_without_a_figure():
         assert found(findings, name, "cluster-1").estimate is None
         assert "at least 20" in found(findings, name, "cluster-1").reason
         assert found(findings, name, "cluster-2").estimate is not None
+
+
+def test_a_cluster_with_limits_of_its_own_fails_by_them():
+    strict = Membership(clusters={"cluster-1": 0.6})
+    copied = of_regions(one_region_copied(TRAIN, crowd(800, 3)), measure=strict)
+    for name in (CLOSER, ATTACK):
+        assert found(copied, name, "cluster-1").verdict is Verdict.FAIL
+        assert found(copied, name, "cluster-1").planted > 0.9
+        assert found(copied, name, "cluster-2").verdict is None
+    fresh = of_regions(FRESH, measure=Membership(clusters={"cluster-1": 0.75}))
+    assert {found(fresh, name, "cluster-1").verdict for name in (CLOSER, ATTACK)} == {Verdict.PASS}
+
+
+def test_a_limit_for_a_cluster_that_was_not_found_is_not_kept():
+    findings = of_regions(FRESH, measure=Membership(clusters={"cluster-9": 0.9}))
+    for name in (CLOSER, ATTACK):
+        assert found(findings, name, "cluster-9").verdict is Verdict.INCONCLUSIVE
+        assert "no such cluster" in found(findings, name, "cluster-9").reason
+
+
+def test_limits_of_clusters_stay_open_where_there_are_too_few_people_for_anything():
+    findings = of_regions(FRESH, holdout=HOLDOUT.take(slice(0, 5)), measure=Membership(clusters={"cluster-1": 0.9}))
+    assert found(findings, ATTACK, "cluster-1").verdict is Verdict.INCONCLUSIVE

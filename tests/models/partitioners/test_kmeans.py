@@ -5,9 +5,10 @@ import warnings
 import numpy as np
 import pytest
 
+from models.clusters import LOOKED_AT
 from models.errors import SpecError
 from models.partitioners import catalog
-from models.partitioners.kmeans import ROWS, Kmeans
+from models.partitioners.kmeans import Kmeans
 from models.randomness import Seed
 from models.schema import Column
 from models.table import Table
@@ -79,7 +80,7 @@ def test_fewer_different_rows_than_clusters_are_as_many_clusters_as_there_are_ro
 
 
 def test_of_many_rows_some_are_looked_at_and_all_are_assigned():
-    table, corner = corners([ROWS, ROWS // 2])
+    table, corner = corners([LOOKED_AT, LOOKED_AT // 2])
     assert same_groups(Kmeans(k=2).partition(table, Seed.of(1)).rows, corner)
 
 
