@@ -17,6 +17,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from math import inf
 from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import SimpleQueue
@@ -166,9 +167,9 @@ class _Worker:
 
         Raises SynthesisError; a worker killed or too slow is gone by then.
         """
-        ends = None if seconds is None else time.monotonic() + seconds
+        ends = inf if seconds is None else time.monotonic() + seconds
         try:
-            while self._line.poll(None if ends is None else max(0.0, ends - time.monotonic())):
+            while (left := ends - time.monotonic()) > 0 and self._line.poll(None if left == inf else left):
                 said = self._line.recv()
                 if isinstance(said, _Attempt):
                     return said.outcome()
