@@ -1,6 +1,6 @@
 """What HydraGAN makes of a small table: told apart, useful, faithful in its columns, and at which cost, in one table.
 
-    python benchmarks/hydragan.py --train TRAIN.csv --test TEST.csv --target COLUMN [--seeds 5] [--sensitive COLUMN]
+    python benchmarks/hydragan.py --train TRAIN.csv --test TEST.csv --target COLUMN [--seeds 5]
     python benchmarks/hydragan.py --steps-of-heads
 
 The schema is drafted from both files together. Every generator learns the training rows alone and draws as many. One
@@ -15,10 +15,7 @@ useful    the AUC of a random forest for the target (a column of levels), traine
 marginal  1 - total variation (levels) or Kolmogorov-Smirnov distance (numbers) to the training rows, mean of columns
 CPU s     processor seconds of fit, imports not counted
 
-With ``--sensitive``, HydraGAN is run with rising weights of re-identification instead; ``attack`` is the AUC (mean over
-levels, one against the rest) of a random forest that learned the sensitive column from synthetic rows and is asked
-about test rows, and ``useful`` leaves that column out. ``--steps-of-heads`` times a training step with 1, 5 and 10
-heads.
+``--steps-of-heads`` times a training step with 1, 5 and 10 heads.
 """
 
 from __future__ import annotations
@@ -39,14 +36,13 @@ from models.estimates import auc
 from models.generators import Generator, catalog
 from models.learning import boosted_chances
 from models.randomness import Seed
-from models.schema import Column, Kind, Role
+from models.schema import Column, Kind
 from models.table import Floats, Table, stack
 from tasks.codec import encode
 from tasks.profiles import draft
 from tasks.sources import file_source
 
 KINDS = ("hydragan", "cart", "copula", "marginal")
-WEIGHTS = (0.0, 0.3, 1.0, 3.0)
 FOLDS = 4
 K = 10
 
@@ -125,26 +121,6 @@ def compare(train: Table, test: Table, target: str, seeds: int) -> None:
         line(kind, figures)
 
 
-def trade_off(train: Table, test: Table, target: str, sensitive: str, seeds: int) -> None:
-    train = Table(tuple(_sensitive(column, sensitive) for column in train.columns), train.values)
-    rest = [name for name in train.names if name != sensitive]
-    print(f"{'weight':12}", *(f"{name:>15}" for name in ("attack", "useful", "told", "CPU s")))
-    line("-", [[forest(train, test, sensitive), forest(train.select(rest), test.select(rest), target), 0.5, 0.0]])
-    for weight in WEIGHTS:
-        figures = []
-        for number in range(seeds):
-            seed = Seed.of(number)
-            draw, seconds = fitted(catalog.build({"kind": "hydragan", "reidentification": weight}), train, seed)
-            made = draw(len(train), seed.child("draw"))
-            useful = forest(made.select(rest), test.select(rest), target)
-            figures.append([forest(made, test, sensitive), useful, told_apart(made, train, seed), seconds])
-        line(str(weight), figures)
-
-
-def _sensitive(column: Column, name: str) -> Column:
-    return column.model_copy(update={"role": Role.SENSITIVE}) if column.name == name else column
-
-
 def steps_of_heads() -> None:
     """CPU milliseconds of a whole training step (critic, penalty, generator) of 256 rows over 20 columns."""
     rng = Seed.of(0).generator()
@@ -170,7 +146,6 @@ def main() -> None:
     parser.add_argument("--train", type=Path)
     parser.add_argument("--test", type=Path)
     parser.add_argument("--target")
-    parser.add_argument("--sensitive")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--steps-of-heads", action="store_true")
     given = parser.parse_args()
@@ -179,8 +154,6 @@ def main() -> None:
     if not (given.train and given.test and given.target):
         sys.exit("--train, --test and --target are needed")
     train, test = tables(given.train, given.test)
-    if given.sensitive:
-        return trade_off(train, test, given.target, given.sensitive, given.seeds)
     return compare(train, test, given.target, given.seeds)
 
 

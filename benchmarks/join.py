@@ -6,6 +6,8 @@
     python benchmarks/join.py beta  --data PATH [--beta 0,0.5,1,1.5]       joins that have a temperature
     python benchmarks/join.py peer  --data PATH --peer PYTHON              beside the package disjoint-generation
     python benchmarks/join.py parts --data PATH [--paper CSV]              1 to 10 parts of the table with 98 columns
+    python benchmarks/join.py signal-free [--joins swap]                  tables whose parts know nothing of one another
+    python benchmarks/join.py scale [--pools 100000,1000000]              20 columns in two parts, of more and more rows
 
 PATH holds tables as NAME_train.csv and NAME_test.csv, the target being the last column. Joins are kinds of the
 catalogue, or JSON with settings: ``--joins '["validated", {"kind": "validated", "behaviour": "adaptive"}]'``. What the
@@ -25,7 +27,9 @@ its figures differ from run to run). Pools of 1,000 and more are fresh rows of a
     python -m venv FOLDER && FOLDER/bin/pip install --no-deps disjoint-generation==1.2
     FOLDER/bin/pip install numpy pandas scikit-learn pyod joblib
 
-The means over all tables come at the end.
+The means over all tables come at the end. ``signal-free`` tells on how many of 56 tables a join used what it believes
+to have learnt; ``scale`` the processor seconds and the peak of memory of a fit and a join, each size in a process of
+its own, and ``power``, the exponent of the seconds from the smallest size to the largest.
 """
 
 from __future__ import annotations
@@ -37,9 +41,12 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
+from multiprocessing import get_context
 from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
 from tempfile import TemporaryDirectory
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -59,13 +66,15 @@ from join_scores import (
 )
 
 from models import generators, joins, partitioners
-from models.joins import Join
+from models.joins import Join, Joined
 from models.partition import Part, Partition
 from models.randomness import Seed
 from models.schema import Column, Kind
+from models.synthesis import Recipe
 from models.table import Table
 
 REFERENCE = "concatenation"
+DIVIDED = {"kind": "random", "parts": 1}
 WIDE = "diabetic_mellitus"
 BOOTSTRAPS = 10
 REAL = ("removed", "least", "excess", "corr", "auroc", "kept", "again", "known", "unseen", "informed", "fit", "join")
@@ -91,6 +100,20 @@ class Setting:
         asked = {"kind": self.split, "parts": self.parts}
         return partitioners.catalog.build(asked).partition(self.case.train, seed.child("partition"))
 
+    def drawn(self, partition: Partition, generator: str, join: Join, seed: Seed) -> Drawn:
+        """Draws from ``generator`` as ``join`` wants them: each part by itself, or given others."""
+        return Drawn.of(self.case.train, partition, recipe(generator, join), seed)
+
+
+def recipe(generator: str, join: Join) -> Recipe:
+    """The settings of one generator for parts that are given."""
+    return Recipe(partitioners.catalog.build(DIVIDED), generators.catalog.build(generator), {}, join)
+
+
+def alone(join: Join) -> bool:
+    """Whether parts are drawn by themselves, so that real ones can stand in for them."""
+    return not join.given(("first", "second"), "second")
+
 
 def real(setting: Setting, asked: Mapping[str, Join], seeds: int) -> Scores:
     floor = float(np.mean([setting.case.floor(Seed.of(number).child("floor")) for number in range(BOOTSTRAPS)]))
@@ -113,8 +136,9 @@ def drawn(setting: Setting, asked: Mapping[str, Join], seeds: int, generator: st
     found: dict[str, list[Figures]] = {name: [] for name in asked}
     for seed in map(Seed.of, range(seeds)):
         partition = setting.partition(seed)
-        parts = Drawn.of(setting.case.train, partition, generators.catalog.build(generator), seed)
+        apart = setting.drawn(partition, generator, joins.catalog.build(REFERENCE), seed)
         for name, join in asked.items():
+            parts = apart if alone(join) else setting.drawn(partition, generator, join, seed)
             found[name].append(drawn_scores(setting.case, partition, parts, join, seed))
     best = np.mean([figures["corr"] for figures in alone])
     return {
@@ -126,9 +150,9 @@ def drawn(setting: Setting, asked: Mapping[str, Join], seeds: int, generator: st
 @cache
 def undivided_scores(case: Case, seeds: int, generator: str) -> Sequence[Figures]:
     """The generator of the whole table, by seed."""
-    kind, whole, plain = generators.catalog.build(generator), undivided(case.train), joins.catalog.build(REFERENCE)
+    whole, plain = undivided(case.train), joins.catalog.build(REFERENCE)
     return [
-        drawn_scores(case, whole, Drawn.of(case.train, whole, kind, seed), plain, seed)
+        drawn_scores(case, whole, Drawn.of(case.train, whole, recipe(generator, plain), seed), plain, seed)
         for seed in map(Seed.of, range(seeds))
     ]
 
@@ -334,6 +358,58 @@ def made_case(rows: int, seed: Seed) -> Case:
     return Case(f"{rows:,} rows", table(seed.child("train").generator(), rows), table(seed.generator(), 50))
 
 
+SIGNAL_FREE = [(rows, columns) for rows in (60, 120, 240, 480, 1000, 2000, 4000) for columns in (4, 8, 16, 30)]
+TWICE = 2
+
+
+def signal_free(asked: Mapping[str, Join]) -> None:
+    """Columns that depend on one another within either part alone."""
+    informed: dict[str, list[float]] = {name: [] for name in asked}
+    for number, (rows, columns) in enumerate(SIGNAL_FREE * TWICE):
+        seed = Seed.of(number)
+        halves = [made_case(rows, seed.child(side)).train for side in ("left", "right")]
+        parts = [
+            _called(half.select(half.names[:: COLUMNS * 2 // columns]), side)
+            for half, side in zip(halves, "ab", strict=True)
+        ]
+        for name, join in asked.items():
+            informed[name].append(_informed(join.fit(parts, seed).join(real_parts(parts, seed), rows, seed)))
+    for name, found in informed.items():
+        print(f"{name:<34} informed {sum(found):.0f} of {len(found)}", flush=True)
+
+
+def _called(part: Table, side: str) -> Table:
+    return Table(tuple(c.model_copy(update={"name": f"{side}-{c.name}"}) for c in part.columns), part.values)
+
+
+def _informed(joined: Joined) -> float:
+    return float(bool(joined.facts.get("informed")))
+
+
+def scaled(asked: Mapping[str, Join], sizes: Sequence[int]) -> None:
+    print(f"{'join':<34}{'rows':>12}{'fit':>9}{'join':>9}{'peak GB':>9}{'converged':>11}")
+    for name, join in asked.items():
+        costs = [_alone(join, size) for size in sizes]
+        for size, cost in zip(sizes, costs, strict=True):
+            print(f"{name:<34}{size:>12,}" + "".join(f"{figure:>9.2f}" for figure in cost), flush=True)
+        first, last = (sum(cost[:2]) for cost in (costs[0], costs[-1]))
+        print(f"{name:<34} power {np.log(last / first) / np.log(sizes[-1] / sizes[0]):.2f}", flush=True)
+
+
+def _alone(join: Join, size: int) -> Sequence[float]:
+    """Processor seconds of fit and join, the peak of memory, and the share of blocks that converged."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as one:
+        return one.submit(_cost, join.model_dump(mode="json"), size).result()
+
+
+def _cost(settings: Mapping[str, object], size: int) -> Sequence[float]:
+    join, table = joins.catalog.build(settings), made_case(size, Seed.of(0)).train
+    partition = Setting(Case("", table, table), 2, "random").partition(Seed.of(0))
+    made = Timed.of(join, table, partition, real_parts(parts_of(table, partition), Seed.of(1)), size, Seed.of(2))
+    peak = getrusage(RUSAGE_SELF).ru_maxrss / 2**20
+    return made.fit, made.join, peak, float(made.joined.facts.get("converged", float("nan")))
+
+
 def warm(asked: Mapping[str, Join], case: Case) -> None:
     """Fits and uses every join once on a few rows, so that no clock counts an import."""
     few = case.train.take(slice(0, 60))
@@ -345,8 +421,8 @@ def warm(asked: Mapping[str, Join], case: Case) -> None:
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("what", choices=("real", "drawn", "beta", "peer", "parts"))
-    parser.add_argument("--data", type=Path, required=True, help="folder with NAME_train.csv and NAME_test.csv")
+    parser.add_argument("what", choices=("real", "drawn", "beta", "peer", "parts", "signal-free", "scale"))
+    parser.add_argument("--data", type=Path, help="folder with NAME_train.csv and NAME_test.csv")
     parser.add_argument("--tables", help="names; by default all but the one with 98 columns")
     parser.add_argument("--parts", help="numbers of parts; by default 2,3,4 of 'real', 1 to 10 of 'parts', else 2")
     parser.add_argument("--splits", help="kinds of partitioners that take a number of parts")
@@ -355,16 +431,25 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--generator", default="cart", help=f"of: {', '.join(generators.catalog.kinds())}")
     parser.add_argument("--beta", default="0,0.5,1,1.5", help="temperatures")
     parser.add_argument("--peer", type=Path, help="the Python that has disjoint-generation")
-    parser.add_argument("--pools", default="1000,10000,100000", help="drawn rows of the made table, of 'peer'")
+    parser.add_argument("--pools", help="drawn rows of the made table, of 'peer' and 'scale'")
     parser.add_argument("--paper", type=Path, help="the paper's figures of the table with 98 columns")
     said = parser.parse_args()
     if said.what == "peer" and said.peer is None:
         parser.error("name the package's Python with --peer")
+    if said.what not in ("signal-free", "scale") and said.data is None:
+        parser.error("name the folder of tables with --data")
     return said
 
 
 def main() -> int:
     said = arguments()
+    asked = {name: join for name, join in asked_joins(said.joins).items() if alone(join) or said.what in APART}
+    if said.what == "signal-free":
+        signal_free(asked)
+        return 0
+    if said.what == "scale":
+        scaled(asked, _numbers(said.pools or "100000,1000000"))
+        return 0
     named = said.tables or (WIDE if said.what == "parts" else None)
     found = sorted(path.name.removesuffix("_train.csv") for path in said.data.glob("*_train.csv"))
     names = named.split(",") if named else [name for name in found if name != WIDE]
@@ -375,7 +460,6 @@ def main() -> int:
     cases = [Case.at(said.data, name) for name in names]
     counts = _numbers(said.parts or DEFAULTS[said.what][0])
     splits = (said.splits or DEFAULTS[said.what][1]).split(",")
-    asked = asked_joins(said.joins)
     settings = [Setting(case, count, split) for count in counts for split in splits for case in cases]
     if said.what == "beta":
         kinds = dict.fromkeys(join.kind for join in asked.values())
@@ -387,7 +471,7 @@ def main() -> int:
     elif said.what in ("drawn", "beta"):
         swept(settings, DRAWN, lambda setting: drawn(setting, asked, said.seeds, said.generator))
     elif said.what == "peer":
-        beside_the_peer(cases, asked, said.seeds, said.peer, _numbers(said.pools))
+        beside_the_peer(cases, asked, said.seeds, said.peer, _numbers(said.pools or "1000,10000,100000"))
     else:
         many_parts(cases[0], counts, asked, said.seeds, said.paper)
     return 0
@@ -396,6 +480,9 @@ def main() -> int:
 def _numbers(text: str) -> list[int]:
     return [int(number) for number in text.split(",")]
 
+
+APART = ("drawn", "parts")
+"""Comparisons in which parts are drawn as a join wants them; in the others they stand alone, whatever it wants."""
 
 DEFAULTS = {
     "real": ("2,3,4", "random,correlated"),

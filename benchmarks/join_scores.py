@@ -34,7 +34,6 @@ import numpy as np
 
 from models.estimates import auc
 from models.evidence import Evidence
-from models.generators import Generator
 from models.joins import Draw, Join, Joined, Joiner
 from models.measures.membership import ATTACK, CLOSER, Membership
 from models.measures.reassembly import Reassembly
@@ -45,7 +44,7 @@ from models.paper_tables import PaperTables
 from models.partition import Part, Partition
 from models.randomness import Seed
 from models.schema import Role
-from models.synthesis import Fit, draw_part, fit_parts
+from models.synthesis import Recipe, fitted
 from models.table import Table
 from models.twins import row_keys
 
@@ -148,12 +147,12 @@ class Drawn:
     seconds: float
 
     @classmethod
-    def of(cls, train: Table, partition: Partition, generator: Generator, seed: Seed) -> Drawn:
+    def of(cls, train: Table, partition: Partition, recipe: Recipe, seed: Seed) -> Drawn:
         started = time.process_time()
-        samplers = {part.name: fit_parts(train, Fit((part,), generator), seed)[0] for part in partition.parts}
+        pools = fitted(train, partition, recipe, seed)
 
         def draw(round: int, n: int) -> list[Table]:
-            return [draw_part(samplers[part.name], part.name, round, n, seed) for part in partition.parts]
+            return pools(round, [n] * len(partition.parts))
 
         draw(0, len(train))
         return cls(draw, time.process_time() - started)

@@ -40,7 +40,7 @@ class Tables:
         return cls(*read, **said)
 
 
-def _seconds() -> float:
+def seconds() -> float:
     """Processor seconds so far, of this process, its threads and its finished children."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + children.ru_utime + children.ru_stime
@@ -50,7 +50,7 @@ def answer(peer: str, figures: Callable[[Tables], Mapping[str, float]]) -> None:
     """Writes ``PEER.json`` into each folder of the command line: the figures and the processor seconds they took."""
     for folder in map(Path, sys.argv[1:]):
         tables = Tables.at(folder)
-        started = _seconds()
+        started = seconds()
         found = {name: float(value) for name, value in figures(tables).items()}
-        said = {"figures": found, "seconds": _seconds() - started}
+        said = {"figures": found, "seconds": seconds() - started}
         (folder / f"{peer}.json").write_text(json.dumps(said))

@@ -133,8 +133,8 @@ class HydraGAN(Settings, Resumable):
         return width(columns)
 
     def _secret(self, column: Column) -> bool:
-        """Whether a column shall not be told from the others. Clusters then do not depend on it, and every head has its
-        shares in the whole table: which head a row comes from tells nothing.
+        """Whether a column shall not be told from the others. Clusters then do not depend on it, and every head's
+        shares are drawn to those in the whole table; from a weight of 1 on, which head a row comes from tells nothing.
         """
         return self.reidentification > 0 and column.role is Role.SENSITIVE
 
@@ -147,21 +147,24 @@ class HydraGAN(Settings, Resumable):
         members = tuple(np.flatnonzero(labels == head) for head in range(int(labels.max()) + 1))
         weights, shares = np.bincount(labels) / len(labels), frequencies_of(encoded, members)
         secret = np.array([self._secret(column) for column in table.columns])[encoded.layout.owners[encoded.layout.hot]]
-        shares[:, secret] = weights @ shares[:, secret]
+        shares[:, secret] = self.ties * shares[:, secret] + (1 - self.ties) * (weights @ shares[:, secret])
         held = held_out(members, self.held_out, seed.child("held-out"))
-        judge = Judge(table, held, seed.child("judge"))
+        plain = [column.name for column in table.columns if not self._secret(column)] or list(table.names)
+        judge = Judge(table.select(plain), held, seed.child("judge"))
 
         def score(network: Hydra) -> float:
             heads = Heads(network, self.noise, weights, shares)
             fitting = calibrated(encoding, heads, judge.seed.child("calibrated"))
-            return judge.score(lambda n, stream: HydraSampler(fitting, heads, {}, {}).sample(n, stream))
+            return judge.score(lambda n, stream: HydraSampler(fitting, heads, {}, {}).sample(n, stream).select(plain))
 
         with one_thread():
             training, shape = self._training(encoding, encoded, members, held, seed)
             network = training.run(score if len(held) else None, keeper)
-            heads = corrected(Heads(network, self.noise, weights, shares), encoded.layout, seed.child("corrected"))
-            encoding = calibrated(encoding, heads, seed.child("calibrated"))
+            heads = Heads(network, self.noise, weights, shares)
+            # Before shares are corrected: levels that always come out the same would then look like drawn ones.
             lost = collapsed(heads, encoded, members, seed.child("collapsed"))
+            heads = corrected(heads, encoded.layout, seed.child("corrected"))
+            encoding = calibrated(encoding, heads, seed.child("calibrated"))
         if lost:
             logger.warning("%d of %d heads have collapsed", len(lost), len(members))
         return HydraSampler(encoding, heads, shape, {"training": asdict(training.progress), "collapsed": lost})

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from models.errors import Fault
 from models.hydra.encoding import Encoded, Encoding
@@ -18,9 +19,6 @@ from models.table import Integers
 
 LOOKED_AT = 10_000
 """So many rows tell the spread of features."""
-
-RAREST = 1e-4
-"""A level that no row has still has a share, so that logarithms are finite."""
 
 
 def faults(settings: Settings, columns: tuple[Column, ...]) -> Iterator[Fault]:
@@ -78,12 +76,8 @@ class Aims:
     def _question(self, column: int) -> Question:
         field, layout = self.encoding.fields[column], self.encoded.layout
         mine, others = (np.flatnonzero(which) for which in (layout.owners == column, layout.owners != column))
-        shares = None
-        if field.hot:
-            seen = np.bincount(self.encoded.positions[self.rows].ravel(), minlength=layout.width)[mine]
-            shares = torch.from_numpy(np.maximum(seen / len(self.rows), RAREST)).float()
         answer, around = torch.from_numpy(mine if field.hot else mine[:1]), torch.from_numpy(others)
-        return Question(field.codes.column.name, answer, around, shares).to(self.settings.device)
+        return Question(field.codes.column.name, answer, around, field.hot).to(self.settings.device)
 
     def _realism(self) -> Realism:
         settings, layout = self.settings, self.encoded.layout
@@ -91,12 +85,16 @@ class Aims:
         critic = Critic(
             self.heads, inputs, settings.hidden, settings.packing, settings.critic_form, conditional=alone
         )  # fmt: skip
-        return Realism(settings.realism, critic, self.blocks, settings.lipschitz)
+        return Realism(settings.realism, critic, self.blocks, settings.lipschitz, self._ties())
 
     def _distribution(self) -> Distribution:
-        """Where sensitive columns shall not be told from the others, their dependence on them is not matched either."""
+        """The less sensitive columns shall be told from the others, the less their dependence on them is matched."""
         rows = self.encoded.rows(self.rows[:: max(1, len(self.rows) // LOOKED_AT)], 0.5)
+        means, deviations = (torch.from_numpy(each) for each in (rows.mean(axis=0), rows.std(axis=0)))
+        return Distribution(self.settings.distribution, means, deviations, self._ties())
+
+    def _ties(self) -> Tensor:
+        """Of each feature, shape (width,): those of sensitive columns are loose where they shall not be told."""
         sensitive = np.array([column.role is Role.SENSITIVE for column in self.encoding.columns])
-        apart = sensitive[self.encoded.layout.owners] & (self.settings.reidentification > 0)
-        given = (torch.from_numpy(each) for each in (rows.mean(axis=0), rows.std(axis=0), apart))
-        return Distribution(self.settings.distribution, *given)
+        ties = np.where(sensitive[self.encoded.layout.owners], self.settings.ties, 1.0)
+        return torch.from_numpy(ties.astype(np.float32))

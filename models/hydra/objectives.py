@@ -22,6 +22,10 @@ SPREAD = 0.1
 """Added to a feature's standard deviation, so that the rarest levels do not outweigh the rest."""
 
 
+RAREST = 1e-4
+"""A level that no row has still has a share, so that logarithms are finite."""
+
+
 @dataclass(frozen=True)
 class Batch:
     """Encoded rows, shape (heads, rows, width), with their conditions, shape (heads, rows, entries).
@@ -62,22 +66,33 @@ class Realism(Objective):
     """A Wasserstein critic (arXiv 1701.07875) with gradient penalty (arXiv 1704.00028, Equation 3), or with clipping.
 
     The generator's loss has CTGAN's cross entropy of the conditions on top: what is asked for has to come.
+
+    ``ties`` (0 to 1) of a feature tell in what share of rows, real and generated, the critic sees it beside the others
+    of its row; in the rest it comes from another row of the same head, so that what it has to do with the others is
+    drawn towards real rows the less.
     """
 
     name = "realism"
     PENALTY = 10.0
     CLIP = 0.01
 
-    def __init__(self, weight: float, critic: Critic, blocks: Blocks, lipschitz: Literal["penalty", "clipping"]):
+    ties: Tensor
+
+    def __init__(
+        self, weight: float, critic: Critic, blocks: Blocks, lipschitz: Literal["penalty", "clipping"], ties: Tensor
+    ):
         super().__init__(weight)
         self.critic, self.blocks, self.lipschitz = critic, blocks, lipschitz
+        self.register_buffer("ties", ties, persistent=False)
 
     def agent_loss(self, real: Batch, fake: Batch, stream: torch.Generator) -> Tensor:
+        real, fake = (self._seen(batch, stream) for batch in (real, fake))
         told: Tensor = self.critic(fake.rows, fake.conditions).mean() - self.critic(real.rows, real.conditions).mean()
         return told + self._penalty(real, fake, stream) if self.lipschitz == "penalty" else told
 
     def generator_loss(self, fake: Batch, real: Batch, stream: torch.Generator) -> Tensor:
-        loss: Tensor = -self.critic(fake.rows, fake.conditions).mean()
+        seen = self._seen(fake, stream)
+        loss: Tensor = -self.critic(seen.rows, seen.conditions).mean()
         if fake.logits is None or not fake.conditions.shape[-1]:
             return loss
         asked = self.blocks.logs(fake.logits) * fake.conditions
@@ -88,6 +103,17 @@ class Realism(Objective):
             with torch.no_grad():
                 for parameter in self.critic.parameters():
                     parameter.clamp_(-self.CLIP, self.CLIP)
+
+    def _seen(self, batch: Batch, stream: torch.Generator) -> Batch:
+        """What the critic sees of rows; of a condition that is no longer the row's, nothing."""
+        if bool((self.ties == 1).all()):
+            return batch
+        heads, rows = batch.rows.shape[:2]
+        device = batch.rows.device
+        loose = torch.rand((heads, rows, 1), generator=stream).to(device) >= self.ties
+        others = batch.rows[:, torch.randperm(rows, generator=stream).to(device)]
+        kept = batch.conditions * ~loose[..., self.blocks.hot]
+        return replace(batch, rows=torch.where(loose, others, batch.rows), conditions=kept)
 
     def _penalty(self, real: Batch, fake: Batch, stream: torch.Generator) -> Tensor:
         """The critic's slope, per pack, at points drawn between real and generated packs."""
@@ -105,8 +131,8 @@ class Distribution(Objective):
     """Distribution realism: do batches agree in the means and second moments of their features, head by head?
 
     The squared difference is taken as the product of two half-batches' differences, whose expectation has no term of
-    sampling noise: there is nothing to be gained by less variety. ``apart`` marks features that are only compared with
-    one another.
+    sampling noise: there is nothing to be gained by less variety. ``ties`` (0 to 1) of a feature tell how much its
+    second moments with features of other ties count, and its mean; 0 compares such features with one another alone.
 
     NOTE[DIFF]: HydraGAN's journal version (10.1145/3653982) has a discriminator for this. Moments need no agent, cannot
     oscillate, and see a wrong dependence in some steps where a critic of few rows needs thousands.
@@ -115,13 +141,13 @@ class Distribution(Objective):
     name = "distribution"
     means: Tensor
     deviations: Tensor
-    apart: Tensor
+    ties: Tensor
 
-    def __init__(self, weight: float, means: Tensor, deviations: Tensor, apart: Tensor):
+    def __init__(self, weight: float, means: Tensor, deviations: Tensor, ties: Tensor):
         super().__init__(weight)
         self.register_buffer("means", means, persistent=False)
         self.register_buffer("deviations", deviations + SPREAD, persistent=False)
-        self.register_buffer("apart", apart, persistent=False)
+        self.register_buffer("ties", ties, persistent=False)
 
     def generator_loss(self, fake: Batch, real: Batch, stream: torch.Generator) -> Tensor:
         chosen = torch.arange(fake.rows.shape[-1])
@@ -140,47 +166,54 @@ class Distribution(Objective):
     def _moments(self, rows: Tensor, chosen: Tensor) -> Tensor:
         """Twice the means, above the second moments: shape (heads, features + 1, features)."""
         second = rows.transpose(1, 2) @ rows / rows.shape[1]
-        alike = self.apart[chosen][:, None] == self.apart[chosen]
-        means = 2 * rows.mean(1, keepdim=True) * ~self.apart[chosen]
-        return torch.cat([means, second * alike], 1)
+        ties = self.ties[chosen]
+        counted = torch.where(ties[:, None] == ties, 1.0, torch.minimum(ties[:, None], ties)).sqrt()
+        means = 2 * rows.mean(1, keepdim=True) * ties.sqrt()
+        return torch.cat([means, second * counted], 1)
 
 
 @dataclass(frozen=True)
 class Question:
     """A column to be told from the others: the positions of its ``answer`` in an encoded row and of what is ``seen``.
 
-    ``shares`` of the answer's levels, or None for a score, whose distribution is standard normal.
+    The answer is one of several levels (``hot``), or a score, whose distribution is standard normal.
     """
 
     column: str
     answer: Tensor
     seen: Tensor
-    shares: Tensor | None
+    hot: bool
 
     def to(self, device: str) -> Question:
-        shares = None if self.shares is None else self.shares.to(device)
-        return Question(self.column, self.answer.to(device), self.seen.to(device), shares)
+        return Question(self.column, self.answer.to(device), self.seen.to(device), self.hot)
 
     def gain(self, told: Tensor, answers: Tensor) -> Tensor:
-        """How much likelier than by the shares alone each answer is (a difference of log-likelihoods)."""
-        if self.shares is None:
+        """How much likelier each answer is than by the shares of all ``answers`` alone, a difference of
+        log-likelihoods. Shares in the table would not do: training asks for rare levels more often than they come.
+        """
+        if not self.hot:
             return (told * answers - told**2 / 2).squeeze(-1)
-        return ((functional.log_softmax(told, -1) - self.shares.log()) * answers).sum(-1)
+        return ((functional.log_softmax(told, -1) - _shares(answers).log()) * answers).sum(-1)
 
-    def divergence(self, told: Tensor) -> Tensor:
-        """KL(p(answer | seen) || p(answer)) of what is told."""
-        if self.shares is None:
+    def divergence(self, told: Tensor, answers: Tensor) -> Tensor:
+        """KL(p(answer | seen) || p(answer)) of what is told; p(answer) are the shares of ``answers``."""
+        if not self.hot:
             return (told**2 / 2).squeeze(-1)
         logs = functional.log_softmax(told, -1)
-        return (logs.exp() * (logs - self.shares.log())).sum(-1)
+        return (logs.exp() * (logs - _shares(answers).log())).sum(-1)
 
     def distance(self, told: Tensor, answers: Tensor) -> Tensor:
         """The squared distance between what is told and the answer."""
-        return (((told if self.shares is None else torch.softmax(told, -1)) - answers) ** 2).sum(-1)
+        return (((torch.softmax(told, -1) if self.hot else told) - answers) ** 2).sum(-1)
+
+
+def _shares(answers: Tensor) -> Tensor:
+    """Of the levels among answers, shape (rows, levels)."""
+    return answers.detach().mean(0).clamp(min=RAREST)
 
 
 class Asking(Objective):
-    """An objective whose agents, several per column, learn from real rows to tell columns from the others."""
+    """An objective whose agents, several per column, learn to tell columns from the others, here from real rows."""
 
     COUNT = 3
     REFRESHED = 50
@@ -193,10 +226,14 @@ class Asking(Objective):
 
     def agent_loss(self, real: Batch, fake: Batch, stream: torch.Generator) -> Tensor:
         losses = []
+        rows = self.taught_by(real, fake).rows.flatten(0, 1)
         for question, agents in zip(self.questions, self.agents, strict=True):
-            rows = real.rows.flatten(0, 1)
             losses.append(-question.gain(agents(rows[:, question.seen]), rows[:, question.answer]).mean())
         return torch.stack(losses).sum()
+
+    def taught_by(self, real: Batch, fake: Batch) -> Batch:
+        """The rows that the agents learn from."""
+        return real
 
     def refresh(self, step: int) -> None:
         if step % self.REFRESHED == 0:
@@ -209,9 +246,13 @@ class Reidentification(Asking):
     """Sensitive columns shall not be told from the others.
 
     ``gain``: generated answers shall be no likelier to the agents than by the shares alone, on average over a batch (a
-    hinge at 0, below which an inverted prediction would tell as much). ``marginal``: what the agents tell of generated
-    rows shall be the shares. ``quadratic``, the paper's: it shall differ from the generated answer, the more the
-    better, which rewards an inverted prediction.
+    hinge at 0); it moves the answers alone, and leaves what is learned of the other columns as it is. ``marginal``:
+    what the agents tell of generated rows shall be the shares. ``quadratic``, the paper's: it shall differ from the
+    generated answer, the more the better, which rewards an inverted prediction.
+
+    NOTE[DIFF]: HydraGAN's agents learn from real rows, and so they do under ``quadratic``. Under the others they learn
+    from generated rows, as whoever attacks a release does: agents that know real rows alone are content with rows in
+    which all that they know is turned upside down, which tells as much.
     """
 
     name = "reidentification"
@@ -220,13 +261,17 @@ class Reidentification(Asking):
         super().__init__(weight, questions)
         self.loss = loss
 
+    def taught_by(self, real: Batch, fake: Batch) -> Batch:
+        return real if self.loss == "quadratic" else fake
+
     def generator_loss(self, fake: Batch, real: Batch, stream: torch.Generator) -> Tensor:
         losses = []
         for question, agents in zip(self.questions, self.agents, strict=True):
             rows = fake.rows.flatten(0, 1)
-            told, answers = agents(rows[:, question.seen]), rows[:, question.answer]
+            seen, answers = rows[:, question.seen], rows[:, question.answer]
+            told = agents(seen.detach() if self.loss == "gain" else seen)
             if self.loss == "marginal":
-                losses.append(question.divergence(told).mean())
+                losses.append(question.divergence(told, answers).mean())
             elif self.loss == "gain":
                 losses.append(functional.relu(question.gain(told, answers).mean(-1)).mean())
             else:

@@ -83,6 +83,13 @@ class Settings(Frozen):
     k: int = Field(default=10, ge=1, description="so many training rows a range of numbers has at least, peaks apart")
     device: Literal["cpu", "cuda"] = Field(default="cpu", description="where to train; results differ between devices")
 
+    @property
+    def ties(self) -> float:
+        """How much of what sensitive columns have to do with the others rows are drawn towards: 1 without a weight of
+        re-identification, less the greater it is, nothing from a weight of 1 on.
+        """
+        return max(0.0, 1.0 - self.reidentification)
+
     def steps_for(self, rows: int) -> int:
         return self.steps or int(min(max(STEPS * rows**0.5, FEWEST_STEPS), MOST_STEPS))
 

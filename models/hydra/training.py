@@ -19,11 +19,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from models.errors import Fault, SynthesisError
 from models.generators import Keeper
 from models.hydra.drawing import Rows
 from models.hydra.networks import Blocks, Hydra
 from models.hydra.objectives import Batch, Objective, earth_mover, scalarised
-from models.hydra.settings import Settings
+from models.hydra.settings import FEWEST_STEPS, Settings
 from models.randomness import Seed, torch_stream
 from models.state import State
 
@@ -97,7 +98,10 @@ class Training:
         self.each = settings.batch_of(len(rows.members), sum(map(len, rows.members)))
 
     def run(self, score: Callable[[Hydra], float] | None, keeper: Keeper | None = None) -> Hydra:
-        """The network of the best score, or the last one."""
+        """The network of the best score, or the last one.
+
+        Raises SynthesisError where time was up before there was anything to speak of.
+        """
         kept = keeper.load() if keeper else None
         if kept is not None:
             self.resume(kept)
@@ -114,6 +118,9 @@ class Training:
             if time.monotonic() - spoken > SPOKEN:
                 spoken = time.monotonic()
                 self._speak()
+        if self.progress.step < min(self.count, FEWEST_STEPS):
+            found = f"time was up after {self.progress.step} of {self.count:,} steps"
+            raise SynthesisError(Fault("seconds", found, f"allow more: {FEWEST_STEPS} steps at least have to be taken"))
         if self.progress.judged < self.progress.step:
             self._judge(score)
         return self.best

@@ -93,14 +93,16 @@ def test_a_head_that_stays_collapsed_is_reported(monkeypatch: pytest.MonkeyPatch
     assert "1 of 1 heads have collapsed" in caplog.text
 
 
-def test_with_re_identification_on_no_head_has_its_own_share_of_the_sensitive_column():
+def test_the_more_re_identification_weighs_the_less_a_head_has_its_own_share_of_the_sensitive_column():
     table = groups()
     table = Table(table.columns, np.column_stack([table.values[:, :2], np.arange(300) % 3 == 0]))
     shares = [
-        HydraGAN(**TINY, clusters=3, reidentification=weight).fit(table, SEED).heads.shares[:, -1] for weight in (0, 1)
+        HydraGAN(**TINY, clusters=3, reidentification=weight).fit(table, SEED).heads.shares[:, -1]
+        for weight in (0, 0.5, 1)
     ]
     assert sorted(shares[0]) == [0, 0, 1]
-    assert shares[1] == pytest.approx([1 / 3] * 3)
+    assert 0 < min(shares[1]) < 1 / 3 < max(shares[1]) < 1
+    assert shares[2] == pytest.approx([1 / 3] * 3)
 
 
 @pytest.mark.parametrize("rows", [1, 2, 30])
@@ -120,6 +122,31 @@ def test_rows_that_are_all_the_same_are_one_cluster():
     sampler = HydraGAN(**TINY, clusters=3).fit(table, SEED)
     assert sampler.shape["heads"] == 1
     assert set(sampler.sample(20, SEED)["l"]) == {1.0}
+
+
+def test_rows_of_two_kinds_repeated_are_two_clusters_however_many_are_asked_for():
+    kind = np.arange(200) % 2
+    table = Table.of([number("x"), levels("l", 2)], [9.0 * kind, kind], 200)
+    sampler = HydraGAN(**TINY, clusters=5).fit(table, SEED)
+    assert sampler.heads.weights.tolist() == [0.5, 0.5]
+    assert set(sampler.sample(50, SEED)["l"]) == {0.0, 1.0}
+
+
+def test_a_cluster_with_one_sensitive_level_draws_the_others_too_where_it_shall_not_be_told():
+    table, labels = groups(), groups()["s"].astype(np.int64)
+    samplers = HydraGAN(**TINY, reidentification=1).resume_clusters(table, labels, SEED, None)
+    shares = [sampler.sample(2000, SEED)["s"].mean() for sampler in samplers]
+    assert shares == pytest.approx([table["s"].mean()] * 2, abs=0.1)
+
+
+@pytest.mark.parametrize("names", [("a", "b"), ("x", "y")])
+def test_levels_alone_or_numbers_alone_are_enough(names: tuple[str, str]):
+    rng = Seed.of(3).generator()
+    columns = [levels("a", 2), levels("b", 3), number("x"), number("y")]
+    table = Table.of(columns, [np.arange(90) % 2, np.arange(90) % 3, *rng.normal(size=(2, 90))], 90).select(names)
+    drawn = HydraGAN(**TINY, clusters=2).fit(table, SEED).sample(60, SEED)
+    assert drawn.columns == table.columns
+    assert all(drawn[name].std() > 0 for name in names)
 
 
 def test_a_column_without_any_value_stays_empty():

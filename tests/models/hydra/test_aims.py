@@ -60,7 +60,7 @@ def test_a_sensitive_column_is_asked_from_all_others_unless_it_has_a_single_valu
     assert question.column == "s"
     assert question.answer.tolist() == [0, 1]
     assert question.seen.tolist() == [2, 3, 4, 5, 6, 7]
-    assert question.shares.tolist() == [0.5, 0.5]
+    assert question.hot
 
 
 def test_a_part_whose_only_sensitive_column_has_one_value_needs_no_attacker():
@@ -72,10 +72,10 @@ def test_a_part_whose_only_sensitive_column_has_one_value_needs_no_attacker():
     assert [each.name for each in part.objectives()] == ["realism", "distribution"]
 
 
-def test_the_dependence_of_sensitive_columns_is_not_matched_where_they_shall_not_be_told():
-    kept, given_up = (aims(realism=0, reidentification=weight).objectives()[0] for weight in (0, 1))
-    assert kept.apart.tolist() == [False] * 8
-    assert given_up.apart.tolist() == [True, True, *[False] * 5, True]
+def test_the_dependence_of_sensitive_columns_is_matched_the_less_the_less_they_shall_be_told():
+    for weight, tied in ((0, 1), (0.25, 0.75), (1, 0), (3, 0)):
+        (moments,) = aims(realism=0, reidentification=weight).objectives()[:1]
+        assert moments.ties.tolist() == [tied, tied, 1, 1, 1, 1, 1, tied]
 
 
 def test_what_no_column_can_follow_is_refused_by_name():

@@ -80,9 +80,25 @@ def test_correcting_leaves_the_network_as_it_was():
     assert torch.equal(known.network.head.bias, before)
 
 
-def test_a_head_that_says_always_the_same_is_reported():
+def stuck() -> Heads:
+    """The second of two heads says always the same."""
     known = heads()
     with torch.no_grad():
         known.network.head.weight[1] = 0.0
-        known.network.head.bias[1, 0] = torch.tensor([50.0, -50.0, 0.0])
-    assert collapsed(known, ENCODED, MEMBERS, SEED) == [1]
+        known.network.head.bias[1, 0] = torch.tensor([5.0, -5.0, 0.0])
+    return known
+
+
+def test_a_head_that_says_always_the_same_is_reported():
+    assert collapsed(stuck(), ENCODED, MEMBERS, SEED) == [1]
+
+
+def test_collapse_shows_before_shares_are_corrected_and_not_always_afterwards():
+    table = TABLE.select(["l"])
+    encoding = Encoding.of(table, 10, SEED)
+    encoded, known = encoding.encode(table, SEED), stuck()
+    with torch.no_grad():
+        known.network.head.weight = torch.nn.Parameter(known.network.head.weight[..., :2])
+        known.network.head.bias = torch.nn.Parameter(known.network.head.bias[..., :2])
+    assert collapsed(known, encoded, MEMBERS, SEED) == [1]
+    assert collapsed(corrected(known, encoding.layout, SEED), encoded, MEMBERS, SEED) == []

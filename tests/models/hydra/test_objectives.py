@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -28,8 +29,8 @@ from models.hydra.objectives import (  # noqa: E402
 
 WIDTH = 3
 LAYOUT = Layout(WIDTH, np.array([0]), np.array([-1]), np.array([1]), np.array([2]), np.array([0, 1, 1]))
-LEVELS = Question("l", torch.tensor([1, 2]), torch.tensor([0]), torch.tensor([0.5, 0.5]))
-SCORE = Question("x", torch.tensor([0]), torch.tensor([1, 2]), None)
+LEVELS = Question("l", torch.tensor([1, 2]), torch.tensor([0]), hot=True)
+SCORE = Question("x", torch.tensor([0]), torch.tensor([1, 2]), hot=False)
 
 
 @pytest.fixture(autouse=True)
@@ -49,12 +50,13 @@ def dependent(rows: int, strength: float) -> Batch:
     return Batch(torch.cat([score, 1 - level, level], -1), torch.zeros(1, rows, 2))
 
 
-def critic(lipschitz: str = "penalty") -> Realism:
-    return Realism(1.0, Critic(1, WIDTH + 2, 32, 1, "dense", conditional=True), Blocks(LAYOUT), lipschitz)
+def critic(lipschitz: str = "penalty", ties: float = 1.0) -> Realism:
+    network = Critic(1, WIDTH + 2, 32, 1, "dense", conditional=True)
+    return Realism(1.0, network, Blocks(LAYOUT), lipschitz, torch.tensor([1.0, ties, ties]))
 
 
-def moments(apart: bool = False) -> Distribution:
-    return Distribution(1.0, torch.zeros(WIDTH), torch.ones(WIDTH), torch.tensor([False, apart, apart]))
+def moments(ties: float = 1.0) -> Distribution:
+    return Distribution(1.0, torch.zeros(WIDTH), torch.ones(WIDTH), torch.tensor([1.0, ties, ties]))
 
 
 OBJECTIVES: dict[str, Callable[[], Objective]] = {
@@ -68,12 +70,14 @@ OBJECTIVES: dict[str, Callable[[], Objective]] = {
 }
 
 
-def taught(objective: Objective, steps: int = 100) -> Objective:
+def taught(objective: Objective, steps: int = 100, generated: float = 0.0, turned: bool = False) -> Objective:
+    """Taught by real rows of full dependence, and by generated ones of as much as is said, or the same upside down."""
     adam = torch.optim.Adam(objective.parameters(), 0.03)
     for _ in range(steps):
-        real = dependent(64, 1.0)
+        fake = dependent(64, generated)
+        fake = replace(fake, rows=fake.rows[..., [0, 2, 1]]) if turned else fake
         adam.zero_grad()
-        objective.agent_loss(real, dependent(64, 0.0), drawing()).backward()
+        objective.agent_loss(dependent(64, 1.0), fake, drawing()).backward()
         adam.step()
     return objective
 
@@ -82,7 +86,7 @@ def taught(objective: Objective, steps: int = 100) -> Objective:
 def test_every_objectives_gradient_reaches_the_generated_rows(name: str):
     objective = OBJECTIVES[name]()
     if name == "gain":
-        taught(objective)
+        taught(objective, generated=1.0)
     fake = dependent(32, 1.0)
     fake = Batch((0.3 * fake.rows).requires_grad_(), fake.conditions)
     objective.generator_loss(fake, dependent(32, 1.0), drawing()).backward()
@@ -126,19 +130,25 @@ def test_moments_see_a_dependence_that_is_lost():
     kept = moments().generator_loss(dependent(4000, 1.0), real, drawing())
     assert lost > 0.1
     assert abs(kept) < 0.01
-    assert abs(moments(apart=True).generator_loss(dependent(4000, 0.0), real, drawing())) < 0.01
+
+
+def test_a_dependence_counts_as_much_as_its_ties_say():
+    real, free = dependent(4000, 1.0), dependent(4000, 0.0)
+    whole, half, none = (float(moments(ties).generator_loss(free, real, drawing())) for ties in (1.0, 0.5, 0.0))
+    assert half == pytest.approx(whole / 2, abs=0.02)
+    assert abs(none) < 0.01
 
 
 def test_many_features_are_compared_some_at_a_time():
     rows = torch.randn(2, 8, 300)
     batch = Batch(rows, torch.zeros(2, 8, 0))
-    wide = Distribution(1.0, torch.zeros(300), torch.ones(300), torch.zeros(300, dtype=torch.bool))
+    wide = Distribution(1.0, torch.zeros(300), torch.ones(300), torch.ones(300))
     assert wide.generator_loss(batch, batch, drawing()) == 0
 
 
 @pytest.mark.parametrize("loss", ["gain", "marginal"])
-def test_attackers_that_learned_from_real_rows_find_less_in_rows_without_the_dependence(loss: str):
-    objective = taught(Reidentification(1.0, [LEVELS], loss))
+def test_attackers_that_learned_from_generated_rows_find_less_in_rows_without_the_dependence(loss: str):
+    objective = taught(Reidentification(1.0, [LEVELS], loss), generated=1.0)
     telling, silent = dependent(2000, 1.0), dependent(2000, 0.0)
     if loss == "marginal":
         silent = Batch(silent.rows * torch.tensor([0.0, 1.0, 1.0]), silent.conditions)
@@ -147,13 +157,13 @@ def test_attackers_that_learned_from_real_rows_find_less_in_rows_without_the_dep
     assert unheard < heard / 2
 
 
-def test_an_inverted_answer_earns_no_more_than_an_independent_one_unless_the_loss_is_quadratic():
-    turned = dependent(2000, 1.0)
-    turned = Batch(turned.rows[..., [0, 2, 1]], turned.conditions)
+def test_rows_that_are_turned_upside_down_give_away_as_much_to_attackers_who_learn_from_them():
+    upside_down = dependent(2000, 1.0)
+    upside_down = replace(upside_down, rows=upside_down.rows[..., [0, 2, 1]])
     for loss, earned in (("gain", False), ("quadratic", True)):
-        objective = taught(Reidentification(1.0, [LEVELS], loss))
-        inverted, free = (objective.generator_loss(b, turned, drawing()) for b in (turned, dependent(2000, 0.0)))
-        assert (inverted < free - 0.1) == earned
+        objective = taught(Reidentification(1.0, [LEVELS], loss), generated=1.0, turned=True)
+        turned, free = (objective.generator_loss(b, b, drawing()) for b in (upside_down, dependent(2000, 0.0)))
+        assert (turned < free - 0.1) == earned
 
 
 def test_a_target_that_follows_as_it_really_does_costs_less():
@@ -204,3 +214,42 @@ def test_the_critics_own_and_the_literal_sum_of_losses_leave_the_generator_nothi
     own = objective.critic(rows, fake.conditions).mean()
     (own + objective.generator_loss(batch, batch, drawing())).backward()
     assert rows.grad.abs().max() < 1e-7
+
+
+@pytest.mark.parametrize(("ties", "least", "most"), [(1.0, 0.77, 0.83), (0.5, 0.3, 0.5), (0.0, -0.1, 0.1)])
+def test_the_critic_sees_features_of_loose_ties_beside_those_of_other_rows(ties: float, least: float, most: float):
+    batch = dependent(2000, 1.0)
+    seen = critic(ties=ties)._seen(batch, drawing()).rows[0]
+    assert least < float(torch.corrcoef(seen[:, [0, 2]].T)[0, 1]) < most
+    assert torch.equal(seen[:, 0], batch.rows[0, :, 0])
+    assert torch.equal(seen[:, 1:].sum(1), torch.ones(2000))
+    assert abs(float(seen[:, 2].mean() - batch.rows[..., 2].mean())) < 0.05
+
+
+def test_the_critic_does_not_see_a_condition_that_is_no_longer_the_rows():
+    batch = replace(dependent(200, 1.0), conditions=torch.ones(1, 200, 2))
+    kept = [float(critic(ties=ties)._seen(batch, drawing()).conditions.mean()) for ties in (1.0, 0.5, 0.0)]
+    assert kept == [1.0, pytest.approx(0.5, abs=0.15), 0.0]
+
+
+def test_the_generators_gradient_passes_through_features_of_loose_ties():
+    batch = dependent(50, 1.0)
+    rows = batch.rows.clone().requires_grad_()
+    critic(ties=0.0).generator_loss(replace(batch, rows=rows), batch, drawing()).backward()
+    assert (rows.grad[..., 1:] != 0).any()
+
+
+def test_what_is_told_is_compared_with_the_shares_of_the_rows_that_are_asked_not_of_the_table():
+    answers = torch.tensor([[0.0, 1.0]] * 9 + [[1.0, 0.0]])
+    guess = torch.tensor([[0.1, 0.9]]).log().expand(1, 10, 2)
+    assert float(LEVELS.gain(guess, answers).mean()) == pytest.approx(0, abs=1e-6)
+    assert float(LEVELS.divergence(guess, answers).mean()) == pytest.approx(0, abs=1e-6)
+
+
+@pytest.mark.parametrize(("loss", "others"), [("gain", False), ("marginal", True), ("quadratic", True)])
+def test_re_identification_by_gain_moves_the_sensitive_cells_alone(loss: str, others: bool):
+    objective = taught(Reidentification(1.0, [LEVELS], loss), generated=1.0)
+    batch = dependent(50, 1.0)
+    rows = batch.rows.clone().requires_grad_()
+    objective.generator_loss(replace(batch, rows=rows), batch, drawing()).backward()
+    assert bool((rows.grad[..., 0] != 0).any()) == others

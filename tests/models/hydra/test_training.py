@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import logging
+from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from models.errors import StateError
+from models.errors import StateError, SynthesisError
 from models.hydra.drawing import Rows, frequencies_of
 from models.hydra.encoding import Encoding
 from models.hydra.settings import Settings
@@ -101,14 +104,18 @@ def test_without_a_score_the_last_network_is_taken():
     assert run.progress.chosen == 3
 
 
-def test_when_time_is_up_training_ends_with_what_it_has():
-    run = training(steps=4000, seconds=1e-9)
-    run.run(None)
-    assert run.progress.step == 0
-    late = training(steps=4000, seconds=0.3)
-    late.run(lambda network: 0.2)
-    assert 0 < late.progress.step < 4000
-    assert late.progress.chosen == late.progress.step
+def test_when_time_is_up_training_ends_with_what_it_has(monkeypatch: pytest.MonkeyPatch):
+    moments = itertools.count()
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: next(moments)))
+    run = training(steps=4000, seconds=80)
+    run.run(lambda network: 0.2)
+    assert 20 <= run.progress.step < 40
+    assert run.progress.chosen == run.progress.step
+
+
+def test_a_network_that_time_left_untrained_is_refused():
+    with pytest.raises(SynthesisError, match="seconds: time was up after 0 of 4,000 steps"):
+        training(steps=4000, seconds=1e-9).run(None)
 
 
 class Shelf:
@@ -173,6 +180,31 @@ def test_every_way_of_training_moves_the_generator(settings: dict[str, Any]):
     assert not np.array_equal(after, before)
 
 
+def test_one_head_with_realism_alone_is_a_wgan_with_gradient_penalty():
+    """arXiv 1704.00028, Algorithm 1, and CTGAN's cross entropy of what is asked for; both written out."""
+    run = training(distribution=0, packing=1)
+    (realism,) = run.objectives
+    real, fake = run.batches(SEED.generator(), torch.Generator().manual_seed(1), learn=True)
+    layers, conditions = realism.critic.judges[0].layers, real.conditions
+
+    def scores(rows: torch.Tensor) -> torch.Tensor:
+        return layers(torch.cat([rows, conditions, torch.ones(1, rows.shape[1], 1)], -1))[..., 0]
+
+    share = torch.rand((1, real.rows.shape[1]), generator=torch.Generator().manual_seed(2))[..., None]
+    between = (share * real.rows + (1 - share) * fake.rows.detach()).requires_grad_()
+    (slope,) = torch.autograd.grad(scores(between).sum(), between)
+    penalty = 10 * ((slope.square().sum(-1).sqrt() - 1) ** 2).mean()
+    critic = scores(fake.rows).mean() - scores(real.rows).mean() + penalty
+    told = realism.agent_loss(real, fake.detached(), torch.Generator().manual_seed(2))
+    assert told.item() == pytest.approx(critic.item(), abs=1e-5)
+
+    starts = ENCODED.layout.starts
+    logs = torch.cat([fake.logits[..., at : at + 2].log_softmax(-1) for at in starts], -1)
+    asked = -(logs * conditions).sum(-1).mean()
+    lost = realism.generator_loss(fake, real, torch.Generator())
+    assert lost.item() == pytest.approx((asked - scores(fake.rows).mean()).item(), abs=1e-5)
+
+
 @pytest.mark.parametrize("gate", ["relative", "absolute"])
 def test_the_gate_opens_once_rows_have_come_near_and_stays_open(gate: str):
     run = training(steps=2, reidentification=1, gate=gate)
@@ -219,3 +251,37 @@ def test_the_distribution_term_brings_second_moments_nearer_at_equal_steps(numbe
         for weight in (0, 1)
     )
     assert with_it < without
+
+
+def apart(rows: Floats) -> float:
+    """How far generated rows' second moments are from real ones."""
+    return float(np.abs(np.cov(rows.T) - np.cov(ENCODED.rows(np.arange(ROWS), 0.5).T)).mean())
+
+
+def follows(rows: Floats) -> float:
+    """The correlation of the target's level with the number."""
+    return float(np.corrcoef(rows[:, 2], rows[:, 4])[0, 1])
+
+
+def variety(rows: Floats) -> float:
+    """The mean standard deviation of what is generated."""
+    return float(rows.std(axis=0).mean())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("measure", "off", "on", "better"),
+    [
+        (apart, {"diversity": 1}, {"diversity": 1, "realism": 1}, -1),
+        (follows, {"diversity": 3}, {"diversity": 3, "accuracy": 1}, 1),
+        (variety, {"accuracy": 1}, {"accuracy": 1, "diversity": 1}, 1),
+    ],
+    ids=["realism", "accuracy", "diversity"],
+)
+def test_an_objective_switched_on_moves_a_measure_that_is_not_its_own(
+    measure: Callable[[Floats], float], off: dict[str, Any], on: dict[str, Any], better: int, number: int
+):
+    runs = (training(Seed.of(number), steps=150, **{"realism": 0, "distribution": 0, **each}) for each in (off, on))
+    before, after = (measure(rows_of(run.run(None))) for run in runs)
+    assert better * (after - before) > 0
