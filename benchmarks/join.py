@@ -132,7 +132,7 @@ def _beyond(figures: Figures, floor: float, lost: float) -> Figures:
 
 
 def drawn(setting: Setting, asked: Mapping[str, Join], seeds: int, generator: str) -> Scores:
-    alone = undivided_scores(setting.case, seeds, generator)
+    whole = undivided_scores(setting.case, seeds, generator)
     found: dict[str, list[Figures]] = {name: [] for name in asked}
     for seed in map(Seed.of, range(seeds)):
         partition = setting.partition(seed)
@@ -140,10 +140,10 @@ def drawn(setting: Setting, asked: Mapping[str, Join], seeds: int, generator: st
         for name, join in asked.items():
             parts = apart if alone(join) else setting.drawn(partition, generator, join, seed)
             found[name].append(drawn_scores(setting.case, partition, parts, join, seed))
-    best = np.mean([figures["corr"] for figures in alone])
+    best = np.mean([figures["corr"] for figures in whole])
     return {
         name: [{**figures, "times": figures.get("corr", np.nan) / best} for figures in scores]
-        for name, scores in {"undivided": alone, **found}.items()
+        for name, scores in {"undivided": whole, **found}.items()
     }
 
 

@@ -64,6 +64,11 @@ def evidence(synthetic, *, train, holdout, partition=ONE_PART):
     return Evidence(train, holdout, synthetic, partition)
 
 
+def in_regions(synthetic, *, train, holdout, **more):
+    """The same of whole rows, with the people of each region beside it."""
+    return Evidence(train, holdout, synthetic, ONE_PART, clusters=by_region(train, holdout), **more)
+
+
 def found(findings, name, where=""):
     """The one finding called ``name`` at ``where``."""
     (one,) = [finding for finding in findings if finding.name == name and finding.where == where]

@@ -2,35 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
+from hidden_factor import UNINFORMED, correlation, parts_of, rejoined
 
 from models.errors import SpecError
-from models.joins import Joined, catalog
-from models.randomness import Seed
-from models.schema import Column, Kind
-from models.table import Table
+from models.joins import catalog
 
-
-def parts_of(rows: int, strength: float, count: int = 2) -> list[Table]:
-    random = np.random.default_rng(5)
-    hidden, *noise = random.normal(size=(count + 1, rows))
-    columns = [Column(name=name, kind=Kind.CONTINUOUS, dtype="double", bounds=(-99, 99)) for name in "abc"]
-    return [Table.of([column], [strength * hidden + more], rows) for column, more in zip(columns, noise, strict=False)]
-
-
-def run(rows: int = 600, strength: float = 2, count: int = 2, **settings: Any) -> Joined:
-    """Real parts, shuffled and joined again."""
-    parts = parts_of(rows, strength, count)
-    join = catalog.build({"kind": "swap", **settings}).fit(parts, Seed.of(1))
-    orders = [np.random.default_rng(number).permutation(rows) for number in range(count)]
-    return join.join(lambda round, n: [p.take(o[:n]) for p, o in zip(parts, orders, strict=True)], rows, Seed.of(2))
-
-
-def correlation(found: Joined, one: str = "a", other: str = "b") -> float:
-    return float(np.corrcoef(found.table[one], found.table[other])[0, 1])
+run = partial(rejoined, "swap")
 
 
 def test_dependence_comes_back_as_strong_as_it_was_and_no_stronger():
@@ -83,15 +65,7 @@ def test_a_budget_that_is_too_small_is_told():
     assert facts["converged"] == 0.0
 
 
-@pytest.mark.parametrize(
-    ("settings", "told"),
-    [
-        ({"strength": 0}, "no better than the constant"),
-        ({"rows": 20}, "20 real rows are too few"),
-        ({"count": 1}, "single part"),
-        ({"beta": 0}, "random order"),
-    ],
-)
+@pytest.mark.parametrize(("settings", "told"), UNINFORMED)
 def test_without_anything_to_go_by_the_order_is_random_and_the_facts_say_why(settings: dict[str, Any], told: str):
     found = run(**settings)
     assert found.facts["informed"] is False

@@ -2,18 +2,7 @@
 
 import numpy as np
 import pytest
-from crowd import (
-    ONE_PART,
-    TWO_PARTS,
-    by_region,
-    cells,
-    crowd,
-    evidence,
-    found,
-    independent,
-    one_region_copied,
-    shuffled,
-)
+from crowd import TWO_PARTS, cells, crowd, evidence, found, in_regions, independent, one_region_copied, shuffled
 
 from models.errors import SpecError
 from models.evidence import Evidence
@@ -198,8 +187,7 @@ def test_unknown_settings_are_refused():
 
 
 def of_regions(synthetic, train=TRAIN, holdout=HOLDOUT, measure=None, **more):
-    case = Evidence(train, holdout, synthetic, ONE_PART, clusters=by_region(train, holdout), **more)
-    return (measure or Copies()).measure(case, SEED)
+    return (measure or Copies()).measure(in_regions(synthetic, train=train, holdout=holdout, **more), SEED)
 
 
 @pytest.mark.parametrize("queries", [None, 300])
@@ -222,7 +210,7 @@ def test_clusters_are_reported_and_decide_nothing():
 
 def test_the_shares_of_clusters_add_up_to_that_of_the_whole():
     findings = of_regions(stack([TRAIN.take(slice(0, 100)), FRESH.take(slice(0, 100))]))
-    sizes = [int(crowd.train.sum()) for crowd in by_region(TRAIN, HOLDOUT)]
+    sizes = [np.sum(TRAIN["region"] == code) for code in range(4)]
     each = [found(findings, "Exact copies", f"cluster-{number}").observed for number in (1, 2, 3, 4)]
     assert np.average(each, weights=sizes) == pytest.approx(found(findings, "Exact copies").observed)
 

@@ -1,21 +1,11 @@
 """Membership: training people must not be told from held-out ones."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from crowd import (
-    ONE_PART,
-    TWO_PARTS,
-    by_region,
-    cells,
-    crowd,
-    evidence,
-    found,
-    independent,
-    one_region_copied,
-    shuffled,
-)
+from crowd import TWO_PARTS, cells, crowd, evidence, found, in_regions, independent, one_region_copied, shuffled
 
-from models.evidence import Evidence
 from models.finding import Verdict
 from models.measures import catalog
 from models.measures.membership import Membership
@@ -153,7 +143,7 @@ def test_below_twenty_rows_nothing_is_computed():
 
 
 def test_a_sample_of_people_is_asked_about_all_synthetic_rows():
-    case = Evidence(TRAIN, HOLDOUT, shuffled(TRAIN), ONE_PART, queries=200)
+    case = replace(evidence(shuffled(TRAIN), train=TRAIN, holdout=HOLDOUT), queries=200)
     findings = Membership().measure(case, SEED)
     assert found(findings, ATTACK).n == 200
     assert found(findings, ATTACK).estimate > 0.95
@@ -179,8 +169,7 @@ def test_three_hundred_people_are_too_few_to_pass_and_the_finding_says_how_many_
 
 
 def of_regions(synthetic, holdout=HOLDOUT, measure=None, **more):
-    case = Evidence(TRAIN, holdout, synthetic, ONE_PART, clusters=by_region(TRAIN, holdout), **more)
-    return (measure or Membership()).measure(case, SEED)
+    return (measure or Membership()).measure(in_regions(synthetic, train=TRAIN, holdout=holdout, **more), SEED)
 
 
 @pytest.mark.parametrize("queries", [None, 350])
