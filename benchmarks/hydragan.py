@@ -1,11 +1,12 @@
 """What HydraGAN makes of a small table: told apart, useful, faithful in its columns, and at which cost, in one table.
 
-    python benchmarks/hydragan.py --train TRAIN.csv --test TEST.csv --target COLUMN [--seeds 5]
+    python benchmarks/hydragan.py --train TRAIN.csv --test TEST.csv --target COLUMN [--seeds 5] [--ways WAY,WAY]
     python benchmarks/hydragan.py --steps-of-heads
 
 The schema is drafted from both files together. Every generator learns the training rows alone and draws as many. One
-line per kind; ``-`` is the real table: its test rows in place of synthetic ones, and training on real rows. Means over
-seeds with 95 % intervals (Student's t):
+line per way; ``-`` is the real table: its test rows in place of synthetic ones, and training on real rows. ``hydragan``
+finds its clusters itself, ``4 clusters`` are sought where they are asked for. Means over seeds with 95 % intervals
+(Student's t):
 
 told      the AUC of gradient boosting that tells synthetic from training rows, 4-fold cross-fitted: 0.5 is best; less
           means rows that are closer to training rows than these are to one another
@@ -13,6 +14,9 @@ told-test the same against the test rows, with as few synthetic rows
 useful    the AUC of a random forest for the target (a column of levels), trained on synthetic rows, asked about test
           rows
 marginal  1 - total variation (levels) or Kolmogorov-Smirnov distance (numbers) to the training rows, mean of columns
+closer    the audit's share of synthetic rows that are closer to training rows than to test rows (0.5 is best); what a
+          generator too stiff to know single rows has, such as the copula, is due to how the rows were divided
+attack    the AUC of the audit's membership attack (0.5 is best); likewise
 CPU s     processor seconds of fit, imports not counted
 
 ``--steps-of-heads`` times a training step with 1, 5 and 10 heads.
@@ -24,8 +28,9 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -33,8 +38,11 @@ import numpy as np
 import pyarrow as pa
 
 from models.estimates import auc
+from models.evidence import Evidence
 from models.generators import Generator, catalog
 from models.learning import boosted_chances
+from models.measures.membership import ATTACK, CLOSER, Membership
+from models.partition import Part, Partition
 from models.randomness import Seed
 from models.schema import Column, Kind
 from models.table import Floats, Table, stack
@@ -42,7 +50,10 @@ from tasks.codec import encode
 from tasks.profiles import draft
 from tasks.sources import file_source
 
-KINDS = ("hydragan", "cart", "copula", "marginal")
+WAYS: Mapping[str, Mapping[str, Any]] = {
+    "hydragan": {"kind": "hydragan"}, "4 clusters": {"kind": "hydragan", "clusters": 4},
+    **{kind: {"kind": kind} for kind in ("cart", "copula", "marginal")},
+}  # fmt: skip
 FOLDS = 4
 K = 10
 
@@ -91,6 +102,14 @@ def _alike(drawn: Floats, known: Floats, *, numeric: bool) -> float:
     return float(1 - (np.abs(np.cumsum(difference)).max() if numeric else np.abs(difference).sum() / 2))
 
 
+def membership(synthetic: Table, train: Table, test: Table, seed: Seed) -> list[float]:
+    """How much closer rows are to training rows, and how well an attack tells members; NaN where it is unknown."""
+    whole = Partition(reason="one part", parts=(Part(name="part-1", columns=train.names),))
+    findings = Membership().measure(Evidence(train, test, synthetic, whole), seed.child("membership"))
+    known = {finding.name: finding.estimate for finding in findings}
+    return [np.nan if known[name] is None else known[name] for name in (CLOSER, ATTACK)]
+
+
 def line(name: str, figures: list[list[float]]) -> None:
     from scipy.stats import t
 
@@ -106,19 +125,21 @@ def fitted(generator: Generator, train: Table, seed: Seed) -> tuple[Callable[[in
     return sampler.sample, time.process_time() - started
 
 
-def compare(train: Table, test: Table, target: str, seeds: int) -> None:
-    print(f"{'':12}", *(f"{name:>15}" for name in ("told", "told-test", "useful", "marginal", "CPU s")))
+def compare(train: Table, test: Table, target: str, seeds: int, ways: Sequence[str]) -> None:
+    names = ("told", "told-test", "useful", "marginal", "closer", "attack", "CPU s")
+    print(f"{'':12}", *(f"{name:>15}" for name in names))
     real = [told_apart(test, train, Seed.of(0)), 0.5, forest(train, test, target)]
-    line("-", [[*real, marginal(test, train), 0.0]])
-    for kind in KINDS:
+    line("-", [[*real, marginal(test, train), 0.5, 0.5, 0.0]])
+    for way in ways:
         figures = []
         for number in range(seeds):
             seed = Seed.of(number)
-            draw, seconds = fitted(catalog.build(kind), train, seed)
+            draw, seconds = fitted(catalog.build(WAYS[way]), train, seed)
             made = draw(len(train), seed.child("draw"))
             told = [told_apart(made, real, seed) for real in (train, test)]
-            figures.append([*told, forest(made, test, target), marginal(made, train), seconds])
-        line(kind, figures)
+            known = [forest(made, test, target), marginal(made, train), *membership(made, train, test, seed)]
+            figures.append([*told, *known, seconds])
+        line(way, figures)
 
 
 def steps_of_heads() -> None:
@@ -147,6 +168,7 @@ def main() -> None:
     parser.add_argument("--test", type=Path)
     parser.add_argument("--target")
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--ways", default=",".join(WAYS))
     parser.add_argument("--steps-of-heads", action="store_true")
     given = parser.parse_args()
     if given.steps_of_heads:
@@ -154,7 +176,7 @@ def main() -> None:
     if not (given.train and given.test and given.target):
         sys.exit("--train, --test and --target are needed")
     train, test = tables(given.train, given.test)
-    return compare(train, test, given.target, given.seeds)
+    return compare(train, test, given.target, given.seeds, given.ways.split(","))
 
 
 if __name__ == "__main__":

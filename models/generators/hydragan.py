@@ -21,9 +21,10 @@ from models.errors import Fault, SynthesisError
 from models.generators import Keeper, Resumable, Sampler
 from models.hydra.drawing import Rows, frequencies_of
 from models.hydra.encoding import Encoded, Encoding, width
+from models.hydra.grouping import MOST, grouped
 from models.hydra.judging import Judge, held_out
 from models.hydra.settings import Settings
-from models.randomness import Seed, torch_stream
+from models.randomness import Seed, one_thread, torch_stream
 from models.schema import Column, Role
 from models.state import State
 from models.table import Integers, Table
@@ -36,9 +37,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger("parquetry")
 
 FORMAT = 1
-
-MOST = 8
-"""The elbow is looked for among so many clusters."""
 
 
 class HydraSampler(Sampler):
@@ -58,8 +56,6 @@ class HydraSampler(Sampler):
         return HydraSampler(self.encoding, self.heads.alone(head), {**self.shape, "heads": 1}, facts)
 
     def sample(self, n: int, seed: Seed) -> Table:
-        from models.hydra.training import one_thread
-
         with one_thread():
             rows = self.heads.rows(self.encoding.layout, n, seed.child("rows"))
         return self.encoding.decode(rows, seed.child("cells"))
@@ -94,8 +90,8 @@ class HydraGAN(Settings, Resumable):
     """A generative adversarial network of one trunk and a head for each cluster of rows.
 
     Where the table's rows were divided (``partition: {by: rows}``), each cluster has its head, and clusters whose
-    settings are alike share a trunk and its training; else the rows are divided here, sensitive columns aside, and
-    clusters are those of ``kmeans``.
+    settings are alike share a trunk and its training; else the rows are divided here, sensitive columns aside:
+    clusters are those of ``kmeans``, and one where rows form no groups (``models.hydra.grouping``).
 
     NOTE[DIFF]: the paper adds to each agent's loss the losses of all others. For a critic and its generator these
     cancel, and what an agent cannot change teaches it nothing; here the generator alone follows a compromise of all
@@ -112,9 +108,9 @@ class HydraGAN(Settings, Resumable):
             raise SynthesisError(Fault("clusters", found, f"ask for at most {len(table):,}, or for null"))
         _require(self, table.columns)
         plain = [column.name for column in table.columns if not self._secret(column)]
-        found_alike = alike(table.select(plain), self.clusters, MOST, seed.child("clusters"))
-        labels = np.unique(found_alike.labels, return_inverse=True)[1].reshape(-1)
-        return self._fit(table, labels, seed, keeper)
+        known, stream = table.select(plain), seed.child("clusters")
+        labels = grouped(known, stream) if self.clusters is None else alike(known, self.clusters, MOST, stream).labels
+        return self._fit(table, np.unique(labels, return_inverse=True)[1].reshape(-1), seed, keeper)
 
     def resume_clusters(
         self, table: Table, labels: Integers, seed: Seed, keeper: Keeper | None
@@ -140,7 +136,6 @@ class HydraGAN(Settings, Resumable):
 
     def _fit(self, table: Table, labels: Integers, seed: Seed, keeper: Keeper | None) -> HydraSampler:
         from models.hydra.generation import Heads, calibrated, collapsed, corrected
-        from models.hydra.training import one_thread
 
         encoding = Encoding.of(table, self.k, seed.child("encoding"))
         encoded = encoding.encode(table, seed.child("encoded"))

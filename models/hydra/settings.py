@@ -22,7 +22,7 @@ class Settings(Frozen):
         default=None,
         ge=1,
         description="heads, one per cluster of rows where the rows are not divided already; null finds their number by "
-        "the elbow, 8 at most",
+        "the elbow, 8 at most, and takes one where the rows form no groups",
     )
     steps: int | None = Field(
         default=None, ge=1, description="training steps; null takes 40 per square root of the rows, 4,000 at most"

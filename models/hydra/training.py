@@ -9,8 +9,8 @@ from __future__ import annotations
 import copy
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,23 +44,13 @@ BETAS = (0.5, 0.9)
 LAST_RATE = 0.02
 
 
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Sums come out the same however many threads there are, and networks of this size are no slower."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
 @dataclass
 class Progress:
     """How far training has come: ``score`` is the best one so far, and the gate's distances are earth movers'.
 
-    ``losses`` are by objective (the agents' as ``<objective>/agent``) and ``scores`` are held-out ones, as pairs of a
-    step and a value.
+    ``seconds`` are those used up of a time budget, 0 where there is none: what a machine takes is no part of a result
+    that can be made again. ``losses`` are by objective (the agents' as ``<objective>/agent``) and ``scores`` are
+    held-out ones, as pairs of a step and a value.
     """
 
     step: int = 0
@@ -69,6 +59,7 @@ class Progress:
     score: float | None = None
     started_at: float | None = None
     opened: int | None = None
+    seconds: float = 0.0
     losses: dict[str, list[list[float]]] = field(default_factory=dict)
     scores: list[list[float]] = field(default_factory=list)
 
@@ -91,6 +82,7 @@ class Training:
         self.objectives = tuple(objectives)
         self.taught = nn.ModuleList(objectives)
         self.progress = Progress()
+        self.started = time.monotonic()
         taught = list(self.taught.parameters())
         self.adam = torch.optim.Adam(network.parameters(), settings.learning_rate, BETAS)
         self.agents = torch.optim.Adam(taught, settings.learning_rate, BETAS) if taught else None
@@ -98,20 +90,21 @@ class Training:
         self.each = settings.batch_of(len(rows.members), sum(map(len, rows.members)))
 
     def run(self, score: Callable[[Hydra], float] | None, keeper: Keeper | None = None) -> Hydra:
-        """The network of the best score, or the last one.
+        """The network of the best score, or the last one. What a training that is taken up again has used of its time
+        stays used.
 
         Raises SynthesisError where time was up before there was anything to speak of.
         """
         kept = keeper.load() if keeper else None
         if kept is not None:
             self.resume(kept)
-        started = spoken = time.monotonic()
-        marks = {
-            round(self.count * part / self.settings.checkpoints) for part in range(1, self.settings.checkpoints + 1)
-        }
-        while self.progress.step < self.count and not self._late(started):
-            self.step(started)
-            if self.progress.step in marks:
+        spoken = time.monotonic()
+        self.started = spoken - self.progress.seconds
+        passed = self._passed()
+        while self.progress.step < self.count and self._time() < 1:
+            self.step()
+            if (now := self._passed()) > passed:
+                passed = now
                 self._judge(score)
                 if keeper:
                     keeper.save(self.state())
@@ -125,12 +118,12 @@ class Training:
             self._judge(score)
         return self.best
 
-    def step(self, started: float = 0.0) -> None:
+    def step(self) -> None:
         """One step of every agent and of the generator."""
         number = self.progress.step
         stream = torch.Generator().manual_seed(self.seed.child(f"noise/{number}").integer())
         rng = self.seed.child(f"rows/{number}").generator()
-        self._set_rate(started)
+        self._set_rate()
         for _ in range(self.settings.critic_steps if self.agents else 0):
             self._teach(*self.batches(rng, stream, learn=False), stream)
         self._improve(*self.batches(rng, stream, learn=True), stream)
@@ -185,13 +178,18 @@ class Training:
     def _optimisers(self) -> dict[str, torch.optim.Adam]:
         return {"adam": self.adam} | ({"agents": self.agents} if self.agents else {})
 
-    def _late(self, started: float) -> bool:
-        return self.settings.seconds is not None and time.monotonic() - started > self.settings.seconds
+    def _time(self) -> float:
+        """Which share of the time budget has passed; 0 where there is none."""
+        return (time.monotonic() - self.started) / self.settings.seconds if self.settings.seconds else 0.0
 
-    def _set_rate(self, started: float) -> None:
-        done = self.progress.step / self.count
-        if self.settings.seconds is not None:
-            done = min(1.0, max(done, (time.monotonic() - started) / self.settings.seconds))
+    def _passed(self) -> int:
+        """How many checkpoints are behind: they lie evenly over the steps, or over the time where that is up first."""
+        count = self.settings.checkpoints
+        steps = [round(self.count * part / count) for part in range(1, count + 1)]
+        return max(bisect_right(steps, self.progress.step), int(self._time() * count))
+
+    def _set_rate(self) -> None:
+        done = min(1.0, max(self.progress.step / self.count, self._time()))
         for adam in self._optimisers().values():
             for group in adam.param_groups:
                 group["lr"] = self.settings.learning_rate * (min(1.0, 2 * (1 - done)) + LAST_RATE)
@@ -236,6 +234,7 @@ class Training:
     def _judge(self, score: Callable[[Hydra], float] | None) -> None:
         """Take the averaged network if nothing better is known."""
         self.progress.judged = self.progress.step
+        self.progress.seconds = self._time() * (self.settings.seconds or 0.0)
         found = score(self.averaged) if score else 0.0
         if score:
             self.progress.scores.append([self.progress.step, round(found, 4)])

@@ -43,6 +43,12 @@ def test_there_is_a_head_for_each_cluster_of_rows():
     assert sampler.heads.weights.tolist() == pytest.approx([1 / 3] * 3, abs=0.05)
 
 
+def test_without_a_number_rows_that_form_no_groups_have_one_head():
+    scattered = Table.of([number("x"), number("y")], list(SEED.generator().normal(size=(2, 300))), 300)
+    heads = [HydraGAN(**TINY).fit(table, SEED).shape["heads"] for table in (groups().select(["x", "y"]), scattered)]
+    assert heads == [3, 1]
+
+
 def test_the_number_of_threads_changes_nothing():
     threads, drawn = torch.get_num_threads(), []
     for count in (1, 2):
@@ -84,11 +90,14 @@ def test_facts_hold_the_curves_and_no_head_is_lost_in_silence(caplog: pytest.Log
     assert facts["collapsed"] == [] or "collapsed" in caplog.text
 
 
-def test_a_head_that_stays_collapsed_is_reported(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture):
-    from models.hydra import generation
-
-    monkeypatch.setattr(generation, "COLLAPSED", 99.0)
-    sampler = HydraGAN(**TINY, clusters=1).fit(groups(), SEED)
+def test_a_head_that_collapsed_is_reported_although_its_levels_vary_again_once_corrected(
+    caplog: pytest.LogCaptureFixture,
+):
+    """Steps far too large make a network of one hidden unit say the same always."""
+    table = Table.of([levels("a", 2)], [np.arange(200) % 2], 200)
+    collapsing = HydraGAN(steps=3, hidden=1, noise=1, batch=32, learning_rate=5.0, clusters=1)
+    sampler = collapsing.fit(table, Seed.of(0))
+    assert sampler.sample(500, SEED)["a"].mean() == pytest.approx(0.5, abs=0.1)
     assert sampler.facts["collapsed"] == [0]
     assert "1 of 1 heads have collapsed" in caplog.text
 

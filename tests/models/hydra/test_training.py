@@ -104,10 +104,15 @@ def test_without_a_score_the_last_network_is_taken():
     assert run.progress.chosen == 3
 
 
-def test_when_time_is_up_training_ends_with_what_it_has(monkeypatch: pytest.MonkeyPatch):
+def ticking(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Training's clock starts anew and goes on by a second each time that it is asked."""
     moments = itertools.count()
     monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: next(moments)))
-    run = training(steps=4000, seconds=80)
+
+
+def test_when_time_is_up_training_ends_with_what_it_has(monkeypatch: pytest.MonkeyPatch):
+    ticking(monkeypatch)
+    run = training(steps=4000, seconds=120)
     run.run(lambda network: 0.2)
     assert 20 <= run.progress.step < 40
     assert run.progress.chosen == run.progress.step
@@ -140,6 +145,34 @@ def test_training_goes_on_from_a_checkpoint_as_if_nothing_had_happened():
     again = training(**settings)
     assert np.array_equal(weights(again.run(lambda network: 0.1, shelf)), weights(whole))
     assert again.progress.scores == [[3, 0.1], [6, 0.1]]
+
+
+def test_checkpoints_are_spread_over_the_time_where_that_is_up_before_the_steps(monkeypatch: pytest.MonkeyPatch):
+    ticking(monkeypatch)
+    run, shelf = training(steps=4000, seconds=400, checkpoints=4), Shelf()
+    run.run(lambda network: 0.2, shelf)
+    saved = [state.facts["step"] for state in shelf.kept]
+    quarter = run.progress.step / 4
+    assert saved == pytest.approx([quarter, 2 * quarter, 3 * quarter, run.progress.step], abs=2)
+
+
+def test_a_training_that_is_taken_up_again_has_only_what_is_left_of_its_time(monkeypatch: pytest.MonkeyPatch):
+    settings, shelf = {"steps": 4000, "seconds": 400, "checkpoints": 4}, Shelf()
+    ticking(monkeypatch)
+    whole = training(**settings)
+    whole.run(lambda network: 0.2, shelf)
+    shelf.kept[3:] = []
+    ticking(monkeypatch)
+    again = training(**settings)
+    again.run(lambda network: 0.2, shelf)
+    assert again.progress.step == pytest.approx(whole.progress.step, abs=2)
+    assert again.progress.seconds == pytest.approx(400, abs=4)
+
+
+def test_without_a_time_budget_no_time_is_noted():
+    run = training(steps=3)
+    run.run(None)
+    assert run.progress.seconds == 0
 
 
 def test_a_state_of_something_else_is_not_taken_up():
