@@ -244,12 +244,12 @@ def beside_the_peer(
     """Both get the same parts: those that ``cart`` drew of the tables, and those of a made table in three sizes."""
     columns = ("times", "corr", "rows", "fit", "join")
     print(f"{'parts of':<24} {'join':<34}" + "".join(f"{name:>9}" for name in columns))
-    cart = generators.catalog.build("cart")
+    apart = recipe("cart", joins.catalog.build(REFERENCE))
     totals: dict[str, list[Figures]] = {}
     for case in cases:
         setting = Setting(case, 2, "random")
         runs = [
-            compared(case, setting.partition(seed), Drawn.of(case.train, setting.partition(seed), cart, seed), asked,
+            compared(case, setting.partition(seed), Drawn.of(case.train, setting.partition(seed), apart, seed), asked,
                      seed, python)
             for seed in map(Seed.of, range(seeds))
         ]  # fmt: skip

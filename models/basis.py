@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from models.association import FEW, commonest
 from models.schema import Column
-from models.table import Floats, Integers, Table
+from models.table import Booleans, Floats, Integers, Table
 
 Features = NDArray[np.float32]
 Detail = Literal["steps", "curves", "lines"]
@@ -27,6 +27,9 @@ KNOTS = 33
 
 STEPS = np.arange(1, 8) / 8
 """The quantiles at which a number has a step."""
+
+EDGES = np.arange(1, 24) / 24
+"""The quantiles that a yes-no question about a number can be about."""
 
 LEAST_SPREAD = 0.1
 """Features are divided by their standard deviation, or by this where it is smaller: rare levels get less weight."""
@@ -61,6 +64,11 @@ class Basis:
         """The position of the column that each feature describes, shape (features,), in order."""
         return self.owners[self.scale > 0]
 
+    def answers(self, table: Table) -> Booleans:
+        """Whether cells lie above certain quantiles, are of a level, or missing: shape (rows, questions)."""
+        asked = [column.answers(table.values[:, j]) for j, column in enumerate(self.columns)]
+        return np.hstack([*asked, np.empty((len(table), 0), dtype=bool)])
+
     def features(self, table: Table) -> Features:
         """Shape (rows, features): about centred, without missing values."""
         raw = np.hstack(
@@ -93,12 +101,14 @@ def _described(column: Column, cells: Floats, detail: Detail) -> _Number | _Leve
         return _Levels(codes[1:] if len(codes) == len(np.unique(present)) and not gaps else codes, gaps)
     if not len(present):
         return _Levels(np.empty(0), gaps)
+    edges = np.unique(np.quantile(present, EDGES))
     knots, where = np.unique(np.quantile(present, np.linspace(0, 1, KNOTS)), return_index=True)
     _, last = np.unique(np.quantile(present, np.linspace(0, 1, KNOTS))[::-1], return_index=True)
     middle = (where + (KNOTS - 1 - last)) / 2 / (KNOTS - 1)
     steps = np.unique(np.quantile(present, STEPS)) if detail == "steps" and len(knots) > 2 else np.empty(0)
     spread = float(present.std()) or 1.0
-    return _Number(float(present.mean()), spread, knots, _normal_scores(middle), steps, detail, gaps)
+    above = edges[edges < present.max()]
+    return _Number(float(present.mean()), spread, knots, _normal_scores(middle), steps, above, detail, gaps)
 
 
 def _normal_scores(ranks: Floats) -> Floats:
@@ -116,12 +126,17 @@ class _Number:
     knots: Floats
     scores: Floats
     steps: Floats
+    edges: Floats
     detail: Detail
     gaps: bool
 
     def weights(self) -> list[float]:
         shape = ["value"] if self.detail == "lines" else ["value", "score", "bend"]
         return [WEIGHTS[name] for name in (*shape, *["step"] * len(self.steps), *["level"] * self.gaps)]
+
+    def answers(self, cells: Floats) -> Booleans:
+        above = cells[:, None] > self.edges
+        return np.hstack([above, np.isnan(cells)[:, None]]) if self.gaps else above
 
     def raw(self, cells: Floats) -> Floats:
         missing = np.isnan(cells)
@@ -143,6 +158,9 @@ class _Levels:
     def weights(self) -> list[float]:
         return [WEIGHTS["level"]] * (len(self.codes) + self.gaps)
 
-    def raw(self, cells: Floats) -> Floats:
+    def answers(self, cells: Floats) -> Booleans:
         indicators = [cells == code for code in self.codes] + ([np.isnan(cells)] if self.gaps else [])
-        return np.array(indicators, dtype=np.float64).reshape(len(indicators), len(cells)).T
+        return np.array(indicators, dtype=bool).reshape(len(indicators), len(cells)).T
+
+    def raw(self, cells: Floats) -> Floats:
+        return self.answers(cells).astype(np.float64)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from models.embedding import Embedded
 from models.randomness import Seed
-from models.ratio import Embedded
 from models.table import Booleans, Floats, Integers
 
 FIRST_LOOK, EVERY = 100, 50

@@ -11,12 +11,13 @@ import numpy as np
 from pydantic import Field
 
 from models import pairing
+from models.exchanges import Quality
 from models.joins import Blockwise, Draw, Each, Join, Joined, Joiner
 from models.joins.shuffled import InRandomOrder
 from models.matching import Matching, matching
 from models.pairing import aligned
 from models.randomness import Seed
-from models.ratio import Affinity, Quality, Ratio, hindrance
+from models.ratio import Affinity, Ratio, hindrance
 from models.table import Floats, Integers, Table, beside
 
 TOLD = (1, 10, 100, 1000, 10_000)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from models.embedding import Embedded
 from models.matching import FIRST_LOOK, STATIONARY, matching, split_r_hat
 from models.randomness import Seed
-from models.ratio import Embedded
 from models.table import Floats
 
 
