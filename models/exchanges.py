@@ -62,7 +62,7 @@ class Answers:
 
     @classmethod
     def of(cls, embedded: Embedded, rows: Integers, seed: Seed) -> Answers:
-        first, second = pairings(rows, wanted(50_000, len(rows), 2, 20), seed.child("pairs"))
+        first, second = pairings(rows, wanted(50_000, len(rows), 2, 10), seed.child("pairs"))
         random = [rows[order] for order in orders(len(rows), embedded.parts, seed.child("random"))]
         real = embedded.scores([rows] * embedded.parts)
         lift = float((real - embedded.scores(random)).sum() / max(len(rows), 1))

@@ -32,7 +32,7 @@ from models.pairing import aligned
 from models.randomness import Seed, one_thread
 from models.schema import Frozen
 from models.table import Booleans, Integers, Table
-from models.weights import Choice, Problem, Weights
+from models.weights import ROUNDS, Choice, Problem, Weights
 
 LEAST_ROWS = 50
 """With fewer real rows nothing can be learnt and held out."""
@@ -72,7 +72,8 @@ class Ratio(Frozen):
         problem = Problem(features, [basis.owner for basis in described])
         known, folds = self._judged(problem, seed)
         everything, stream = np.arange(problem.rows), seed.child("final")
-        weights = problem.fitted(everything, [known.penalty], stream)[known.penalty, known.reweighted]
+        choice = known.penalty, known.reweighted
+        weights = problem.fitted(everything, [known.penalty], known.reweighted, stream)[choice]
         straight = Affinity(tuple(described), problem.factored(weights, known.slope), known)
         if not known.informed:
             return straight
@@ -96,15 +97,16 @@ class Ratio(Frozen):
         answers: dict[Choice, list[Answers]] = {}
         folds: dict[Choice, list[_Fold]] = {}
         penalties: Sequence[float] = self.penalties
+        rounds = ROUNDS
         for number in range(self.folds):
             stream = seed.child(f"fold/{number}")
             seen, held_out = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
-            for choice, weights in problem.fitted(seen, penalties, stream).items():
+            for choice, weights in problem.fitted(seen, penalties, rounds, stream).items():
                 given = Answers.of(problem.embedded(weights), held_out, stream.child("held-out"))
                 answers.setdefault(choice, []).append(given)
                 folds.setdefault(choice, []).append(_Fold(seen, held_out, weights, stream))
             if number == 0:
-                penalties = _promising(answers)
+                penalties, rounds = _promising(answers)
         found = {
             choice: quality(given, *choice, problem.rows)
             for choice, given in answers.items()
@@ -160,12 +162,13 @@ class _Fold:
     stream: Seed
 
 
-def _promising(answers: Mapping[Choice, Sequence[Answers]]) -> list[float]:
-    """The two penalties that do best in the first fold."""
-    best: dict[float, float] = {}
-    for (penalty, _), given in answers.items():
-        best[penalty] = min(best.get(penalty, np.inf), float(np.concatenate(losses(given)).mean()))
-    return sorted(best, key=lambda penalty: best[penalty])[:2]
+def _promising(answers: Mapping[Choice, Sequence[Answers]]) -> tuple[list[float], int]:
+    """The two penalties that do best in the first fold, and the rounds that this takes."""
+    best: dict[float, tuple[float, int]] = {}
+    for (penalty, rounds), given in answers.items():
+        best[penalty] = min(best.get(penalty, (np.inf, 0)), (float(np.concatenate(losses(given)).mean()), rounds))
+    penalties = sorted(best, key=lambda penalty: best[penalty])[:2]
+    return penalties, max(best[penalty][1] for penalty in penalties)
 
 
 def _bent(problem: Problem, answers: Sequence[Booleans], straight: Quality, folds: Sequence[_Fold]) -> Quality | None:

@@ -24,7 +24,7 @@ RIDGE = 100.0
 """The even penalty of the first fit, from which it is read which pairs of columns have anything to say."""
 
 ROUNDS = 3
-"""So often is the penalty of each pair of columns set anew from its weights."""
+"""So often, at most, is the penalty of each pair of columns set anew from its weights."""
 
 STEPS = 8
 """Of the solver, in each round: held-out rows choose a round, and what is missing to the optimum seldom helps."""
@@ -50,7 +50,7 @@ class Problem:
         telling = [part for part, owner in enumerate(self.owners) if len(owner)]
         return list(combinations(telling, 2))
 
-    def fitted(self, rows: Integers, penalties: Sequence[float], seed: Seed) -> dict[Choice, Weights]:
+    def fitted(self, rows: Integers, penalties: Sequence[float], rounds: int, seed: Seed) -> dict[Choice, Weights]:
         """The weights under each penalty after each round, from ``rows`` alone."""
         first, second = pairings(rows, wanted(40_000, len(rows), 2, 4), seed.child("pairs"))
         differences = [block[first] - block[second] for block in self.features]
@@ -62,7 +62,7 @@ class Problem:
         found = {}
         for penalty in penalties:
             weights = start
-            for number in range(1, ROUNDS + 1):
+            for number in range(1, rounds + 1):
                 weights = _solved(differences, self._reweighted(weights, penalty), weights, len(rows) / 2)
                 found[penalty, number] = weights
         return found

@@ -21,7 +21,7 @@ def problem(second: Features = SECOND) -> Problem:
 
 @pytest.fixture(scope="module")
 def found():
-    return problem().fitted(ROWS, [1.0, 10.0], Seed.of(1))
+    return problem().fitted(ROWS, [1.0, 10.0], ROUNDS, Seed.of(1))
 
 
 def test_the_pair_of_columns_that_hangs_together_has_the_weight(found):
@@ -39,8 +39,8 @@ def test_reweighting_and_a_larger_penalty_leave_less_to_pairs_that_do_not(found)
 def test_other_rows_teach_nothing():
     changed = problem(np.vstack([SECOND[:800], -SECOND[800:]]))
     for asked in (problem(), changed):
-        few = asked.fitted(ROWS[:800], [1.0], Seed.of(1))[1.0, 1][0, 1]
-        assert few == pytest.approx(problem().fitted(ROWS[:800], [1.0], Seed.of(1))[1.0, 1][0, 1])
+        few = asked.fitted(ROWS[:800], [1.0], 1, Seed.of(1))[1.0, 1][0, 1]
+        assert few == pytest.approx(problem().fitted(ROWS[:800], [1.0], 1, Seed.of(1))[1.0, 1][0, 1])
 
 
 def test_factors_make_the_scores_of_the_weights_in_fewer_dimensions(found):
