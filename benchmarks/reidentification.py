@@ -55,6 +55,10 @@ class Case:
     target: str
 
     @property
+    def asked(self) -> tuple[str, str]:
+        return self.sensitive, self.target
+
+    @property
     def rest(self) -> list[str]:
         return [name for name in self.train.names if name != self.sensitive]
 
@@ -122,11 +126,17 @@ def line(name: str, values: Floats, first: Floats | None) -> None:
         gone = 1 - (values[:, :2].mean(axis=0) - chance) / (first[:, :2].mean(axis=0) - chance)
         cost = first[:, 3:] - values[:, 3:]
         cells += [*(f"{share:13.2f}" for share in gone), f"{cost.mean():6.3f} ±{half(cost)[0]:5.3f}"]
-    print(f"{name:8}", *cells, flush=True)
+    print(f"{name:20}", *cells, flush=True)
 
 
 WIDE, HIGH, LEFT, TOP = 270, 190, 62, 62
 """Of a panel, and where the first one begins."""
+
+BESIDE, GAP = 140, 50
+"""Room for what is said at the right of a panel, and for the numbers at the left of the next one."""
+
+APART = 4
+"""Two curves stand so far to the left and right of a weight, so that their intervals do not hide one another."""
 
 STYLE = """
 :root { --paper: #fdfdfc; --ink: #1b1f24; --soft: #59636e; --rule: #dfe3e8; --risk: #c62828; --use: #0b62c4; }
@@ -168,18 +178,18 @@ class Panel:
         return [*parts, f'<text class="middle" x="{middle}" y="{TOP + HIGH + 40}">weight of re-identification</text>']
 
     def level(self, value: float, said: str) -> list[str]:
-        """A broken line across."""
+        """A broken line across; what it is stands beside the panel, where no curve runs."""
         y, right = self.y(value), self.left + WIDE
         return [
             f'<line class="guess" x1="{self.left}" x2="{right}" y1="{y}" y2="{y}"/>',
-            f'<text class="end" x="{right}" y="{y - 5}">{said}</text>',
+            f'<text x="{right + 6}" y="{y + 4}">{said}</text>',
         ]
 
-    def curve(self, values: Sequence[Floats], css: str) -> list[str]:
-        """Means over seeds, shape (seeds,) per weight, with their intervals."""
+    def curve(self, values: Sequence[Floats], css: str, beside: int) -> list[str]:
+        """Means over seeds, shape (seeds,) per weight, with their intervals, ``beside`` the weights."""
         parts, points = [], []
         for place, each in enumerate(values):
-            x, mean, width = self.x(place), float(each.mean()), float(half(each[:, None])[0])
+            x, mean, width = self.x(place) + beside, float(each.mean()), float(half(each[:, None])[0])
             ends = [self.y(float(np.clip(mean + way * width, self.low, self.high))) for way in (-1, 1)]
             parts.append(f'<line class="{css}" x1="{x}" x2="{x}" y1="{ends[0]}" y2="{ends[1]}"/>')
             parts.append(f'<circle class="{css}" cx="{x}" cy="{self.y(mean)}" r="3.5"/>')
@@ -194,23 +204,23 @@ def picture(found: Mapping[float, Floats], real: Floats, sensitive: str, target:
     step = 0.05 if told.max() < 0.3 else 0.1
     bounds = (np.floor(min(0.0, told.min()) / step) * step, np.ceil(told.max() / step) * step)
     risk = Panel(LEFT, float(bounds[0]), float(bounds[1]), weights)
-    areas = Panel(LEFT + WIDE + 90, 0.4, 1.0, weights)
+    areas = Panel(LEFT + WIDE + BESIDE + GAP, 0.4, 1.0, weights)
     right = areas.left
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {right + WIDE + 20} {TOP + HIGH + 55}" role="img">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {right + WIDE + BESIDE} {TOP + HIGH + 55}" role="img">',
         f"<title>{sensitive} and {target} by the weight of re-identification</title><style>{STYLE}</style>",
         '<rect class="paper" width="100%" height="100%"/>',
         *risk.frame("Bits that an attacker gains", step),
-        f'<text x="{LEFT}" y="{TOP - 16}">{sensitive}: of unseen people, broken of those learned from</text>',
+        f'<text x="{LEFT}" y="{TOP - 16}">{sensitive}: of unseen people; broken: of those learned from</text>',
         *risk.level(0.0, "by the shares alone"),
-        *risk.curve([table[:, 1] for table in tables], "risk"),
-        *risk.curve([table[:, 2] for table in tables], "risk thin"),
+        *risk.curve([table[:, 1] for table in tables], "risk", -APART),
+        *risk.curve([table[:, 2] for table in tables], "risk thin", APART),
         *areas.frame("AUC, learned from synthetic rows", 0.1),
         f'<text x="{right}" y="{TOP - 16}">{sensitive} (red) and {target} (blue), of unseen people</text>',
         *areas.level(0.5, "a guess"),
         *areas.level(float(real[3]), f"{target}, from real rows"),
-        *areas.curve([table[:, 0] for table in tables], "risk"),
-        *areas.curve([table[:, 3] for table in tables], "use"),
+        *areas.curve([table[:, 0] for table in tables], "risk", -APART),
+        *areas.curve([table[:, 3] for table in tables], "use", APART),
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
@@ -231,7 +241,7 @@ def main() -> None:
     asked = case(given.table, given.test, given.sensitive, given.target, given.without, given.rows)
     real = np.array([asked.figures(asked.train)])
     names = (*FIGURES, "auc-gone", "bits-gone", "cost")
-    print(f"{'weight':8}", *(f"{name:>13}" for name in names))
+    print(f"{'weight':20}", *(f"{name:>13}" for name in names))
     line("-", real, None)
     found: dict[float, Floats] = {}
     for weight in sorted({0.0, *given.weights}):

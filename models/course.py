@@ -36,7 +36,9 @@ class Course(Frozen):
         """All but the curves, in a sentence."""
         lost = f"{self.collapsed} of {self.heads} heads have collapsed" if self.collapsed else "no head has collapsed"
         heads = "one head" if self.heads == 1 else f"{self.heads} heads"
-        return f"{self.steps:,} steps of {heads}; the checkpoint of step {self.chosen:,} was kept; {lost}"
+        scored = any(curve.name == SCORE for curve in self.curves)
+        why = "" if scored else ", the last, since there were no held-out rows to choose by"
+        return f"{self.steps:,} steps of {heads}; the checkpoint of step {self.chosen:,} was kept{why}; {lost}"
 
 
 def course(name: str, facts: Sequence[Mapping[str, Any]]) -> Course | None:

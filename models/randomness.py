@@ -62,14 +62,15 @@ class Seed:
 def torch_stream(seed: Seed) -> Iterator[None]:
     """Within it, torch draws from ``seed`` alone; outside, torch's global stream is as it was.
 
-    Without torch in the process there is nothing to fork and nothing happens.
+    It is the stream of the CPU: what goes to another device is drawn there first, so that a GPU that is not asked for
+    is not touched. Without torch in the process there is nothing to fork and nothing happens.
     """
     torch = sys.modules.get("torch")
     if torch is None:
         yield
         return
-    with torch.random.fork_rng():
-        torch.manual_seed(seed.integer())
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(seed.integer())
         yield
 
 

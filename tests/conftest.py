@@ -3,7 +3,7 @@
 import signal
 
 import pytest
-from small_world import run_stages, write_workspace
+from small_world import copied, run_stages, with_seed, write_workspace
 
 from tasks.parallel import Crew
 from tasks.spec import load
@@ -24,12 +24,15 @@ def finished(tmp_path_factory, crew):
 
     Its seed is fixed: with one in a hundred seeds a drawn row equals a real one by chance, and nothing is published.
     """
-    spec = write_workspace(tmp_path_factory.mktemp("finished"))
-    secret = load(spec).workspace.secret
-    secret.mkdir(parents=True)
-    (secret / "seed").write_text("7" * 64)
+    spec = with_seed(write_workspace(tmp_path_factory.mktemp("finished")), "7" * 64)
     run_stages(spec, crew)
     return load(spec)
+
+
+@pytest.fixture
+def workspace(finished, tmp_path):
+    """A copy of the finished workspace that a test may change: its spec."""
+    return copied(finished, tmp_path)
 
 
 IN_CLUSTERS = {
@@ -42,9 +45,6 @@ IN_CLUSTERS = {
 @pytest.fixture(scope="session")
 def clustered(tmp_path_factory, crew):
     """The same with rows divided by sex, learned by two generators; not to be changed (copy it)."""
-    spec = write_workspace(tmp_path_factory.mktemp("clustered"), **IN_CLUSTERS)
-    secret = load(spec).workspace.secret
-    secret.mkdir(parents=True)
-    (secret / "seed").write_text("7" * 64)
+    spec = with_seed(write_workspace(tmp_path_factory.mktemp("clustered"), **IN_CLUSTERS), "7" * 64)
     run_stages(spec, crew)
     return load(spec)

@@ -1,5 +1,6 @@
 """A small workspace of people who do not exist, and a way to run all its stages without a Prefect server."""
 
+import shutil
 from pathlib import Path
 from uuid import uuid4
 
@@ -8,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tasks.parallel import Crew
-from tasks.spec import load
+from tasks.spec import Plan, load
 from tasks.stages import STAGES
 from tasks.step import Job, carry_out, job_for
 from tasks.versions import prepare
@@ -93,6 +94,20 @@ def write_workspace(folder: Path, *, table=None, schema=SCHEMA, **spec) -> Path:
     (folder / "schema.yaml").write_text(yaml_text(schema))
     (folder / "spec.yaml").write_text(yaml_text({**SPEC, **spec}))
     return folder / "spec.yaml"
+
+
+def with_seed(spec: Path, seed: str) -> Path:
+    """The same spec, once its workspace has this seed."""
+    secret = load(spec).workspace.secret
+    secret.mkdir(parents=True)
+    (secret / "seed").write_text(seed)
+    return spec
+
+
+def copied(plan: Plan, folder: Path) -> Path:
+    """The spec of a copy of a workspace, which lies in ``folder``."""
+    shutil.copytree(plan.workspace.root, folder / "workspace")
+    return folder / "workspace" / plan.path.name
 
 
 def run_stages(spec: Path, crew: Crew, stages=STAGES) -> list[str]:

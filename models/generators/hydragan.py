@@ -20,14 +20,14 @@ from models.clusters import alike
 from models.errors import Fault, SynthesisError
 from models.generators import Keeper, Resumable, Sampler
 from models.hydra.drawing import Rows, frequencies_of
-from models.hydra.encoding import Encoded, Encoding, width
+from models.hydra.encoding import Encoded, Encoding, Layout, width
 from models.hydra.grouping import MOST, grouped
 from models.hydra.judging import Judge, held_out
 from models.hydra.settings import Settings
 from models.randomness import Seed, one_thread, torch_stream
 from models.schema import Column, Role
 from models.state import State
-from models.table import Integers, Table
+from models.table import Booleans, Floats, Integers, Table
 
 if TYPE_CHECKING:
     from models.hydra.generation import Heads
@@ -110,7 +110,7 @@ class HydraGAN(Settings, Resumable):
         plain = [column.name for column in table.columns if not self._secret(column)]
         known, stream = table.select(plain), seed.child("clusters")
         labels = grouped(known, stream) if self.clusters is None else alike(known, self.clusters, MOST, stream).labels
-        return self._fit(table, np.unique(labels, return_inverse=True)[1].reshape(-1), seed, keeper)
+        return self._placed()._fit(table, np.unique(labels, return_inverse=True)[1].reshape(-1), seed, keeper)
 
     def resume_clusters(
         self, table: Table, labels: Integers, seed: Seed, keeper: Keeper | None
@@ -122,17 +122,22 @@ class HydraGAN(Settings, Resumable):
         if not np.isin(labels, np.arange(count)).all():
             raise SynthesisError(Fault("labels", "a cluster has no row", "number those that have one from 0"))
         _require(self, table.columns)
-        sampler = self._fit(table, labels, seed, keeper)
+        sampler = self._placed()._fit(table, labels, seed, keeper)
         return tuple(sampler.alone(head) for head in range(count))
 
     def width(self, columns: tuple[Column, ...]) -> int:
         return width(columns)
 
     def _secret(self, column: Column) -> bool:
-        """Whether a column shall not be told from the others. Clusters then do not depend on it, and every head's
-        shares are drawn to those in the whole table; from a weight of 1 on, which head a row comes from tells nothing.
-        """
+        """Whether a column shall not be told from the others. Clusters then do not depend on it."""
         return self.reidentification > 0 and column.role is Role.SENSITIVE
+
+    def _placed(self) -> HydraGAN:
+        """With the device that there is for ``auto``."""
+        import torch
+
+        there = "cuda" if torch.cuda.is_available() else "cpu"
+        return self.model_copy(update={"device": there}) if self.device == "auto" else self
 
     def _fit(self, table: Table, labels: Integers, seed: Seed, keeper: Keeper | None) -> HydraSampler:
         from models.hydra.generation import Heads, calibrated, collapsed, corrected
@@ -140,9 +145,8 @@ class HydraGAN(Settings, Resumable):
         encoding = Encoding.of(table, self.k, seed.child("encoding"))
         encoded = encoding.encode(table, seed.child("encoded"))
         members = tuple(np.flatnonzero(labels == head) for head in range(int(labels.max()) + 1))
-        weights, shares = np.bincount(labels) / len(labels), frequencies_of(encoded, members)
-        secret = np.array([self._secret(column) for column in table.columns])[encoded.layout.owners[encoded.layout.hot]]
-        shares[:, secret] = self.ties * shares[:, secret] + (1 - self.ties) * (weights @ shares[:, secret])
+        weights = np.bincount(labels) / len(labels)
+        shares = self._shares(encoded, members, weights, table.columns)
         held = held_out(members, self.held_out, seed.child("held-out"))
         plain = [column.name for column in table.columns if not self._secret(column)] or list(table.names)
         judge = Judge(table.select(plain), held, seed.child("judge"))
@@ -160,9 +164,28 @@ class HydraGAN(Settings, Resumable):
             lost = collapsed(heads, encoded, members, seed.child("collapsed"))
             heads = corrected(heads, encoded.layout, seed.child("corrected"))
             encoding = calibrated(encoding, heads, seed.child("calibrated"))
+        if self.held_out and not len(held):
+            logger.warning("too few rows to hold some out: the last checkpoint is kept, not the one of the best score")
         if lost:
             logger.warning("%d of %d heads have collapsed", len(lost), len(members))
-        return HydraSampler(encoding, heads, shape, {"training": asdict(training.progress), "collapsed": lost})
+        facts = {"training": asdict(training.progress), "collapsed": lost, "device": self.device}
+        return HydraSampler(encoding, heads, shape, facts)
+
+    def _shares(
+        self, encoded: Encoded, members: Sequence[Integers], weights: Floats, columns: Sequence[Column]
+    ) -> Floats:
+        """The share of each head's rows that shall have each indicator, shape (heads, entries): that of the rows to
+        learn from, loose ones among them. Where all are loose, the head that a row comes from tells nothing.
+        """
+        shares = frequencies_of(encoded, members)
+        secret = self._features(encoded.layout, columns)[encoded.layout.hot]
+        shares[:, secret] = (1 - self.loose) * shares[:, secret] + self.loose * (weights @ shares[:, secret])
+        return shares
+
+    def _features(self, layout: Layout, columns: Sequence[Column]) -> Booleans:
+        """Which features are those of columns that shall not be told from the others, shape (width,)."""
+        secret: Booleans = np.array([self._secret(column) for column in columns])[layout.owners]
+        return secret
 
     def _training(
         self, encoding: Encoding, encoded: Encoded, members: Sequence[Integers], held: Integers, seed: Seed
@@ -173,23 +196,27 @@ class HydraGAN(Settings, Resumable):
         from models.hydra.training import Training
 
         layout, taught = encoded.layout, [np.setdiff1d(rows, held) for rows in members]
+        rows = Rows(encoded, taught, self._features(layout, encoding.columns), self.loose)
         shape: dict[str, Any] = {
             "heads": len(members), "noise": self.noise, "entries": len(layout.hot), "width": layout.width,
             "hidden": self.hidden, "activation": self.activation,
         }  # fmt: skip
         with torch_stream(seed.child("weights")):
             network = Hydra(**shape).to(self.device)
-            blocks = Blocks(layout).to_device(self.device)
+            blocks = Blocks(layout).to(self.device)
             objectives = Aims(self, encoding, encoded, np.concatenate(taught), len(members), blocks).objectives()
-        return Training(self, Rows(encoded, taught), network, objectives, blocks, seed.child("training")), shape
+        return Training(self, rows, network, objectives, blocks, seed.child("training")), shape
 
 
 def _require(settings: Settings, columns: tuple[Column, ...]) -> None:
-    """Raises SynthesisError where torch is missing or the settings cannot be followed for these columns."""
+    """Raises SynthesisError where torch or the device is missing or the settings cannot be followed for ``columns``."""
     _require_torch()
-    from models.hydra.aims import faults
+    import torch
 
-    if found := tuple(faults(settings, columns)):
+    found = settings.faults(columns)
+    if settings.device == "cuda" and not torch.cuda.is_available():
+        found.append(Fault("device", "no CUDA device is to be had here", "set 'device: cpu'"))
+    if found:
         raise SynthesisError(found)
 
 

@@ -2,39 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch import Tensor
 
-from models.errors import Fault
 from models.hydra.encoding import Encoded, Encoding
 from models.hydra.networks import Blocks, Critic
 from models.hydra.objectives import Accuracy, Distribution, Diversity, Objective, Question, Realism, Reidentification
 from models.hydra.settings import Settings
-from models.schema import Column, Role
+from models.schema import Role
 from models.table import Integers
 
 LOOKED_AT = 10_000
 """So many rows tell the spread of features."""
-
-
-def faults(settings: Settings, columns: tuple[Column, ...]) -> Iterator[Fault]:
-    """What makes the settings impossible for a table of ``columns`` on this machine."""
-    for name, weight, role in (
-        ("reidentification", settings.reidentification, Role.SENSITIVE),
-        ("accuracy", settings.accuracy, Role.TARGET),
-    ):
-        if weight and not any(column.role is role for column in columns):
-            remedy = f"give a column of this part the role '{role.value}', or set '{name}' to 0"
-            yield Fault(name, f"no column has the role '{role.value}'", remedy)
-    if not any((settings.realism, settings.distribution)):
-        found = "neither realism nor distribution has a weight, so nothing would draw rows towards the table"
-        yield Fault("realism", found, "give one of them a weight")
-    if settings.device == "cuda" and not torch.cuda.is_available():
-        yield Fault("device", "no CUDA device is to be had here", "set 'device: cpu'")
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +58,7 @@ class Aims:
         field, layout = self.encoding.fields[column], self.encoded.layout
         mine, others = (np.flatnonzero(which) for which in (layout.owners == column, layout.owners != column))
         answer, around = torch.from_numpy(mine if field.hot else mine[:1]), torch.from_numpy(others)
-        return Question(field.codes.column.name, answer, around, field.hot).to(self.settings.device)
+        return Question(answer, around, field.hot).to(self.settings.device)
 
     def _realism(self) -> Realism:
         settings, layout = self.settings, self.encoded.layout
@@ -85,16 +66,9 @@ class Aims:
         critic = Critic(
             self.heads, inputs, settings.hidden, settings.packing, settings.critic_form, conditional=alone
         )  # fmt: skip
-        return Realism(settings.realism, critic, self.blocks, settings.lipschitz, self._ties())
+        return Realism(settings.realism, critic, self.blocks, settings.lipschitz)
 
     def _distribution(self) -> Distribution:
-        """The less sensitive columns shall be told from the others, the less their dependence on them is matched."""
         rows = self.encoded.rows(self.rows[:: max(1, len(self.rows) // LOOKED_AT)], 0.5)
         means, deviations = (torch.from_numpy(each) for each in (rows.mean(axis=0), rows.std(axis=0)))
-        return Distribution(self.settings.distribution, means, deviations, self._ties())
-
-    def _ties(self) -> Tensor:
-        """Of each feature, shape (width,): those of sensitive columns are loose where they shall not be told."""
-        sensitive = np.array([column.role is Role.SENSITIVE for column in self.encoding.columns])
-        ties = np.where(sensitive[self.encoded.layout.owners], self.settings.ties, 1.0)
-        return torch.from_numpy(ties.astype(np.float32))
+        return Distribution(self.settings.distribution, means, deviations)

@@ -10,7 +10,7 @@ from typing import Self
 import numpy as np
 
 from models.hydra.encoding import Encoded, Layout, Single
-from models.table import Floats, Integers
+from models.table import Booleans, Floats, Integers
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,26 +49,55 @@ class Levels:
 
 
 class Rows:
-    """The training rows of all heads. ``members`` are the rows of each, at least one."""
+    """The training rows of all heads. ``members`` are the rows of each, at least one.
 
-    def __init__(self, encoded: Encoded, members: Sequence[Integers]):
+    A share ``loose`` of what is drawn is put together of two rows, so that ``secret`` features, shape (width,), have
+    nothing to do with the others: the secret ones are those of any row of the table, or, where a condition asks for
+    one of them, the others are those of any row of the head. Whoever learns these rows learns each head's as they are
+    but for a dependence that is weaker by that share.
+
+    NOTE[DIFF]: HydraGAN leaves rows as they are and sets a loss against the dependence that they have. What is left of
+    it then is where two losses hold one another, which a weight does not tell: little goes for long, then all.
+    """
+
+    def __init__(
+        self, encoded: Encoded, members: Sequence[Integers], secret: Booleans | None = None, loose: float = 0.0
+    ):
         self.encoded = encoded
         self.members = tuple(members)
         self.levels = tuple(Levels.of(encoded, rows) for rows in members)
+        self.secret = np.zeros(encoded.layout.width, dtype=bool) if secret is None else secret
+        self.loose = loose
 
     def draw(self, each: int, rng: np.random.Generator) -> tuple[Single, Single]:
         """Encoded rows, shape (heads, each, width), and their conditions, shape (heads, each, entries)."""
-        layout = self.encoded.layout
+        layout, heads = self.encoded.layout, len(self.members)
         if not len(layout.starts):
             rows = np.concatenate([rng.choice(members, each) for members in self.members])
             conditions = np.zeros((len(rows), 0), dtype=np.float32)
+            asked = np.zeros(len(rows), dtype=bool)
         else:
             drawn = [levels.draw(each, rng) for levels in self.levels]
             rows, block = (np.concatenate(part) for part in zip(*drawn, strict=True))
             conditions = conditioned(layout, self.encoded.positions[rows, block])
-        encoded = self.encoded.rows(rows, rng.random((len(rows), len(layout.scores))))
-        heads = len(self.members)
+            asked = self.secret[layout.starts[block]]
+        encoded = self._seen(rows, rng)
+        if self.loose:
+            encoded = np.where(self._parted(asked, rng), self._seen(self._partners(asked, rng), rng), encoded)
         return encoded.reshape(heads, each, -1), conditions.reshape(heads, each, conditions.shape[1])
+
+    def _seen(self, rows: Integers, rng: np.random.Generator) -> Single:
+        return self.encoded.rows(rows, rng.random((len(rows), len(self.encoded.layout.scores))))
+
+    def _parted(self, asked: Booleans, rng: np.random.Generator) -> Booleans:
+        """Which features are those of a partner, shape (rows, width). ``asked``: a row's condition is a secret one."""
+        parted: Booleans = (rng.random(len(asked)) < self.loose)[:, None] & (self.secret != asked[:, None])
+        return parted
+
+    def _partners(self, asked: Booleans, rng: np.random.Generator) -> Integers:
+        everyone, each = np.concatenate(self.members), len(asked) // len(self.members)
+        own = np.concatenate([rng.choice(members, each) for members in self.members])
+        return np.where(asked, own, rng.choice(everyone, len(asked)))
 
 
 def conditioned(layout: Layout, positions: Integers) -> Single:

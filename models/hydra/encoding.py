@@ -114,9 +114,6 @@ class Encoded:
     high: Floats
     known: Booleans
 
-    def __len__(self) -> int:
-        return len(self.positions)
-
     def rows(self, chosen: Integers, shares: Floats | float) -> Single:
         """Rows ``chosen``, shape (chosen, width); ``shares`` (0 to 1) tells where in their stretches scores lie."""
         from scipy.special import ndtri

@@ -148,29 +148,34 @@ class Predictors(nn.Module):
         """One of them starts anew."""
         with torch.no_grad():
             for layer in (self.inner, self.outer):
-                layer.weight[place] = torch.randn_like(layer.weight[place]) * layer.weight.shape[1] ** -0.5
+                inputs, outputs = layer.weight.shape[1:]
+                layer.weight[place] = (torch.randn(inputs, outputs) * inputs**-0.5).to(layer.weight.device)
                 layer.bias[place] = 0.0
 
 
 class Blocks(nn.Module):
     """The softmax of every block of indicators, all blocks padded to the largest and done at once."""
 
+    places: Tensor
+    inside: Tensor
+    back: Tensor
+    scores: Tensor
+    hot: Tensor
+    gated: Tensor
+    gates: Tensor
+
     def __init__(self, layout: Layout):
         super().__init__()
+        scores, hot, gates = (torch.from_numpy(each) for each in (layout.scores, layout.hot, layout.gates))
         most = int(layout.sizes.max(initial=1))
         inside = torch.arange(most)[None] < torch.from_numpy(layout.sizes)[:, None]
         places = torch.where(inside, torch.from_numpy(layout.starts)[:, None] + torch.arange(most), layout.width)
-        self.places, self.inside = places, inside.flatten().nonzero().flatten()
-        order = torch.cat([torch.from_numpy(layout.scores), torch.from_numpy(layout.hot)])
-        self.back = torch.argsort(order)
-        self.scores, self.hot = torch.from_numpy(layout.scores), torch.from_numpy(layout.hot)
-        self.gated = torch.from_numpy((layout.gates >= 0).nonzero()[0])
-        self.gates = torch.from_numpy(layout.gates[layout.gates >= 0])
-
-    def to_device(self, device: str) -> Blocks:
-        for name in ("places", "inside", "back", "scores", "hot", "gated", "gates"):
-            setattr(self, name, getattr(self, name).to(device))
-        return self
+        for name, each in (
+            ("places", places), ("inside", inside.flatten().nonzero().flatten()), ("scores", scores), ("hot", hot),
+            ("back", torch.argsort(torch.cat([scores, hot]))), ("gated", (gates >= 0).nonzero().flatten()),
+            ("gates", gates[gates >= 0]),
+        ):  # fmt: skip
+            self.register_buffer(name, each, persistent=False)
 
     def padded(self, rows: Tensor) -> Tensor:
         """(..., width) to (..., blocks, largest size), -1e9 beyond a block."""

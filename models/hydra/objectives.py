@@ -66,33 +66,22 @@ class Realism(Objective):
     """A Wasserstein critic (arXiv 1701.07875) with gradient penalty (arXiv 1704.00028, Equation 3), or with clipping.
 
     The generator's loss has CTGAN's cross entropy of the conditions on top: what is asked for has to come.
-
-    ``ties`` (0 to 1) of a feature tell in what share of rows, real and generated, the critic sees it beside the others
-    of its row; in the rest it comes from another row of the same head, so that what it has to do with the others is
-    drawn towards real rows the less.
     """
 
     name = "realism"
     PENALTY = 10.0
     CLIP = 0.01
 
-    ties: Tensor
-
-    def __init__(
-        self, weight: float, critic: Critic, blocks: Blocks, lipschitz: Literal["penalty", "clipping"], ties: Tensor
-    ):
+    def __init__(self, weight: float, critic: Critic, blocks: Blocks, lipschitz: Literal["penalty", "clipping"]):
         super().__init__(weight)
         self.critic, self.blocks, self.lipschitz = critic, blocks, lipschitz
-        self.register_buffer("ties", ties, persistent=False)
 
     def agent_loss(self, real: Batch, fake: Batch, stream: torch.Generator) -> Tensor:
-        real, fake = (self._seen(batch, stream) for batch in (real, fake))
         told: Tensor = self.critic(fake.rows, fake.conditions).mean() - self.critic(real.rows, real.conditions).mean()
         return told + self._penalty(real, fake, stream) if self.lipschitz == "penalty" else told
 
     def generator_loss(self, fake: Batch, real: Batch, stream: torch.Generator) -> Tensor:
-        seen = self._seen(fake, stream)
-        loss: Tensor = -self.critic(seen.rows, seen.conditions).mean()
+        loss: Tensor = -self.critic(fake.rows, fake.conditions).mean()
         if fake.logits is None or not fake.conditions.shape[-1]:
             return loss
         asked = self.blocks.logs(fake.logits) * fake.conditions
@@ -104,19 +93,8 @@ class Realism(Objective):
                 for parameter in self.critic.parameters():
                     parameter.clamp_(-self.CLIP, self.CLIP)
 
-    def _seen(self, batch: Batch, stream: torch.Generator) -> Batch:
-        """What the critic sees of rows; of a condition that is no longer the row's, nothing."""
-        if bool((self.ties == 1).all()):
-            return batch
-        heads, rows = batch.rows.shape[:2]
-        device = batch.rows.device
-        loose = torch.rand((heads, rows, 1), generator=stream).to(device) >= self.ties
-        others = batch.rows[:, torch.randperm(rows, generator=stream).to(device)]
-        kept = batch.conditions * ~loose[..., self.blocks.hot]
-        return replace(batch, rows=torch.where(loose, others, batch.rows), conditions=kept)
-
     def _penalty(self, real: Batch, fake: Batch, stream: torch.Generator) -> Tensor:
-        """The critic's slope, per pack, at points drawn between real and generated packs."""
+        """The critic's slope, per pack, at points drawn between real and generated packs of the same conditions."""
         heads, rows = real.rows.shape[:2]
         packs = (heads, rows // self.critic.packing)
         share = torch.rand(packs, generator=stream).to(real.rows.device).repeat_interleave(self.critic.packing, 1)
@@ -131,8 +109,7 @@ class Distribution(Objective):
     """Distribution realism: do batches agree in the means and second moments of their features, head by head?
 
     The squared difference is taken as the product of two half-batches' differences, whose expectation has no term of
-    sampling noise: there is nothing to be gained by less variety. ``ties`` (0 to 1) of a feature tell how much its
-    second moments with features of other ties count, and its mean; 0 compares such features with one another alone.
+    sampling noise: there is nothing to be gained by less variety.
 
     NOTE[DIFF]: HydraGAN's journal version (10.1145/3653982) has a discriminator for this. Moments need no agent, cannot
     oscillate, and see a wrong dependence in some steps where a critic of few rows needs thousands.
@@ -141,13 +118,11 @@ class Distribution(Objective):
     name = "distribution"
     means: Tensor
     deviations: Tensor
-    ties: Tensor
 
-    def __init__(self, weight: float, means: Tensor, deviations: Tensor, ties: Tensor):
+    def __init__(self, weight: float, means: Tensor, deviations: Tensor):
         super().__init__(weight)
         self.register_buffer("means", means, persistent=False)
         self.register_buffer("deviations", deviations + SPREAD, persistent=False)
-        self.register_buffer("ties", ties, persistent=False)
 
     def generator_loss(self, fake: Batch, real: Batch, stream: torch.Generator) -> Tensor:
         chosen = torch.arange(fake.rows.shape[-1])
@@ -157,19 +132,16 @@ class Distribution(Objective):
         drawn, seen = self._features(fake, chosen), self._features(real, chosen)
         half = max(1, drawn.shape[1] // 2)
         parts = (slice(0, half), slice(drawn.shape[1] - half, None))
-        first, second = (self._moments(drawn[:, part], chosen) - self._moments(seen[:, part], chosen) for part in parts)
+        first, second = (self._moments(drawn[:, part]) - self._moments(seen[:, part]) for part in parts)
         return (first * second).sum((1, 2)).mean() / len(chosen)
 
     def _features(self, batch: Batch, chosen: Tensor) -> Tensor:
         return (batch.rows[..., chosen] - self.means[chosen]) / self.deviations[chosen]
 
-    def _moments(self, rows: Tensor, chosen: Tensor) -> Tensor:
+    def _moments(self, rows: Tensor) -> Tensor:
         """Twice the means, above the second moments: shape (heads, features + 1, features)."""
         second = rows.transpose(1, 2) @ rows / rows.shape[1]
-        ties = self.ties[chosen]
-        counted = torch.where(ties[:, None] == ties, 1.0, torch.minimum(ties[:, None], ties)).sqrt()
-        means = 2 * rows.mean(1, keepdim=True) * ties.sqrt()
-        return torch.cat([means, second * counted], 1)
+        return torch.cat([2 * rows.mean(1, keepdim=True), second], 1)
 
 
 @dataclass(frozen=True)
@@ -179,13 +151,12 @@ class Question:
     The answer is one of several levels (``hot``), or a score, whose distribution is standard normal.
     """
 
-    column: str
     answer: Tensor
     seen: Tensor
     hot: bool
 
     def to(self, device: str) -> Question:
-        return Question(self.column, self.answer.to(device), self.seen.to(device), self.hot)
+        return Question(self.answer.to(device), self.seen.to(device), self.hot)
 
     def gain(self, told: Tensor, answers: Tensor) -> Tensor:
         """How much likelier each answer is than by the shares of all ``answers`` alone, a difference of
@@ -213,7 +184,11 @@ def _shares(answers: Tensor) -> Tensor:
 
 
 class Asking(Objective):
-    """An objective whose agents, several per column, learn to tell columns from the others, here from real rows."""
+    """An objective whose agents, several per column, learn to tell columns from the others, here from real rows.
+
+    NOTE[DIFF]: HydraGAN has such an agent for each head. Here heads share them: whoever has a release has the rows of
+    all heads, and a small cluster alone has little to learn from.
+    """
 
     COUNT = 3
     REFRESHED = 50
@@ -225,8 +200,12 @@ class Asking(Objective):
         self.agents = nn.ModuleList(Predictors(self.COUNT, len(q.seen), len(q.answer)) for q in questions)
 
     def agent_loss(self, real: Batch, fake: Batch, stream: torch.Generator) -> Tensor:
+        return self.untold(self.taught_by(real, fake))
+
+    def untold(self, batch: Batch) -> Tensor:
+        """How much the agents miss of the answers in these rows."""
         losses = []
-        rows = self.taught_by(real, fake).rows.flatten(0, 1)
+        rows = batch.rows.flatten(0, 1)
         for question, agents in zip(self.questions, self.agents, strict=True):
             losses.append(-question.gain(agents(rows[:, question.seen]), rows[:, question.answer]).mean())
         return torch.stack(losses).sum()
@@ -266,8 +245,8 @@ class Reidentification(Asking):
 
     def generator_loss(self, fake: Batch, real: Batch, stream: torch.Generator) -> Tensor:
         losses = []
+        rows = fake.rows.flatten(0, 1)
         for question, agents in zip(self.questions, self.agents, strict=True):
-            rows = fake.rows.flatten(0, 1)
             seen, answers = rows[:, question.seen], rows[:, question.answer]
             told = agents(seen.detach() if self.loss == "gain" else seen)
             if self.loss == "marginal":
@@ -285,11 +264,7 @@ class Accuracy(Asking):
     name = "accuracy"
 
     def generator_loss(self, fake: Batch, real: Batch, stream: torch.Generator) -> Tensor:
-        losses = []
-        for question, agents in zip(self.questions, self.agents, strict=True):
-            rows = fake.rows.flatten(0, 1)
-            losses.append(-question.gain(agents(rows[:, question.seen]), rows[:, question.answer]).mean())
-        return torch.stack(losses).sum()
+        return self.untold(fake)
 
 
 class Diversity(Objective):
@@ -316,6 +291,9 @@ class Diversity(Objective):
 
 def scalarised(losses: Mapping[str, Tensor], weights: Mapping[str, float], by: str) -> Tensor:
     """The generator's loss: the weighted sum, or minus the logarithm of the hypervolume between losses and a bound.
+
+    The sum is the default: what a weight means then does not depend on how the other objectives fare, and only so is
+    the weight of re-identification a dial.
 
     NOTE[DIFF]: hypervolume maximisation (arXiv 1901.08680) puts the bound at a multiple of the largest loss. Losses of
     critics may be negative, so it lies 1 above the largest here. The greater a loss is among the others, the more it

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import Field
 
-from models.schema import Frozen
+from models.errors import Fault
+from models.schema import Column, Frozen, Role
 
 STEPS = 40
 """So many steps per square root of the number of rows, unless they are given."""
@@ -58,7 +60,10 @@ class Settings(Frozen):
         default=1.0, ge=0, description="weight: means and second moments of batches agree, head by head"
     )
     reidentification: float = Field(
-        default=0.0, ge=0, description="weight: attackers cannot tell columns of the role 'sensitive' from the others"
+        default=0.0,
+        ge=0,
+        description="weight: attackers cannot tell columns of the role 'sensitive' from the others; up to 1 it is also "
+        "the share of the rows to learn from in which those columns are another row's",
     )
     diversity: float = Field(default=0.0, ge=0, description="weight: columns vary as much as real ones")
     accuracy: float = Field(
@@ -81,14 +86,37 @@ class Settings(Frozen):
     )
     checkpoints: int = Field(default=5, ge=1, description="so often a checkpoint is scored, evenly over the steps")
     k: int = Field(default=10, ge=1, description="so many training rows a range of numbers has at least, peaks apart")
-    device: Literal["cpu", "cuda"] = Field(default="cpu", description="where to train; results differ between devices")
+    device: Literal["cpu", "cuda", "auto"] = Field(
+        default="cpu",
+        description="where to train; results differ between devices, of which auto takes cuda if it is there",
+    )
 
     @property
-    def ties(self) -> float:
-        """How much of what sensitive columns have to do with the others rows are drawn towards: 1 without a weight of
-        re-identification, less the greater it is, nothing from a weight of 1 on.
+    def loose(self) -> float:
+        """In what share of the rows to learn from sensitive columns have nothing to do with the others: the weight of
+        re-identification, 1 at most. The paper's attackers know rows as they are, and nothing else is done there.
         """
-        return max(0.0, 1.0 - self.reidentification)
+        return 0.0 if self.attack == "quadratic" else min(1.0, self.reidentification)
+
+    def faults(self, columns: Sequence[Column]) -> list[Fault]:
+        """What makes the settings impossible for a table of ``columns``."""
+        asked = (
+            ("reidentification", self.reidentification, Role.SENSITIVE),
+            ("accuracy", self.accuracy, Role.TARGET),
+        )
+        found = [
+            Fault(
+                name,
+                f"no column has the role '{role.value}'",
+                f"give a column of this part the role '{role.value}', or set '{name}' to 0",
+            )
+            for name, weight, role in asked
+            if weight and not any(column.role is role for column in columns)
+        ]
+        if not any((self.realism, self.distribution)):
+            wrong = "neither realism nor distribution has a weight, so nothing would draw rows towards the table"
+            found.append(Fault("realism", wrong, "give one of them a weight"))
+        return found
 
     def steps_for(self, rows: int) -> int:
         return self.steps or int(min(max(STEPS * rows**0.5, FEWEST_STEPS), MOST_STEPS))

@@ -11,6 +11,7 @@ import logging
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,7 +47,8 @@ LAST_RATE = 0.02
 
 @dataclass
 class Progress:
-    """How far training has come: ``score`` is the best one so far, and the gate's distances are earth movers'.
+    """How far training has come: ``score`` is the best one so far, None where nothing is scored, and the gate's
+    distances are earth movers'.
 
     ``seconds`` are those used up of a time budget, 0 where there is none: what a machine takes is no part of a result
     that can be made again. ``losses`` are by objective (the agents' as ``<objective>/agent``) and ``scores`` are
@@ -101,16 +103,17 @@ class Training:
         spoken = time.monotonic()
         self.started = spoken - self.progress.seconds
         passed = self._passed()
-        while self.progress.step < self.count and self._time() < 1:
-            self.step()
-            if (now := self._passed()) > passed:
-                passed = now
-                self._judge(score)
-                if keeper:
-                    keeper.save(self.state())
-            if time.monotonic() - spoken > SPOKEN:
-                spoken = time.monotonic()
-                self._speak()
+        with same_every_time():
+            while self.progress.step < self.count and self._time() < 1:
+                self.step()
+                if (now := self._passed()) > passed:
+                    passed = now
+                    self._judge(score)
+                    if keeper:
+                        keeper.save(self.state())
+                if time.monotonic() - spoken > SPOKEN:
+                    spoken = time.monotonic()
+                    self._speak()
         if self.progress.step < min(self.count, FEWEST_STEPS):
             found = f"time was up after {self.progress.step} of {self.count:,} steps"
             raise SynthesisError(Fault("seconds", found, f"allow more: {FEWEST_STEPS} steps at least have to be taken"))
@@ -235,10 +238,10 @@ class Training:
         """Take the averaged network if nothing better is known."""
         self.progress.judged = self.progress.step
         self.progress.seconds = self._time() * (self.settings.seconds or 0.0)
-        found = score(self.averaged) if score else 0.0
-        if score:
+        found = score(self.averaged) if score else None
+        if found is not None:
             self.progress.scores.append([self.progress.step, round(found, 4)])
-        if self.progress.score is None or found <= self.progress.score:
+        if found is None or self.progress.score is None or found <= self.progress.score:
             self.progress.score, self.progress.chosen = found, self.progress.step
             self.best.load_state_dict(self.averaged.state_dict())
 
@@ -246,6 +249,12 @@ class Training:
         last = ", ".join(f"{name} {values[-1][1]:.3f}" for name, values in self.progress.losses.items())
         score = f"; held-out score {self.progress.scores[-1][1]:.3f}" if self.progress.scores else ""
         logger.info("step %d of %d: %s%s", self.progress.step, self.count, last, score)
+
+
+def same_every_time() -> AbstractContextManager[None]:
+    """Within it a CUDA device's convolutions are those that come out the same from run to run."""
+    flags: AbstractContextManager[None] = torch.backends.cudnn.flags(enabled=True, deterministic=True)
+    return flags
 
 
 def _tensors(state: State, prefix: str) -> dict[str, Tensor]:

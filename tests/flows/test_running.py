@@ -9,7 +9,7 @@ import sys
 import psutil
 import pytest
 from command_line import PROJECT, environment, until
-from small_world import people, run_stages, write_workspace
+from small_world import people, run_stages, with_seed, write_workspace
 
 from flows.running import run_one
 from models.errors import SpecError
@@ -22,11 +22,7 @@ SEED = "ab" * 32 + "\n"
 @pytest.fixture
 def workspace(tmp_path):
     """A workspace with a seed of its own that nothing was done in: its spec."""
-    spec = write_workspace(tmp_path / "workspace")
-    secret = load(spec).workspace.secret
-    secret.mkdir(parents=True)
-    (secret / "seed").write_text(SEED)
-    return spec
+    return with_seed(write_workspace(tmp_path / "workspace"), SEED)
 
 
 @pytest.fixture

@@ -24,9 +24,10 @@ def test_heads_of_one_training_are_counted_together_with_those_that_collapsed():
     assert told.said.endswith("of 2 heads; the checkpoint of step 600 was kept; 1 of 2 heads have collapsed")
 
 
-def test_without_held_out_rows_there_is_no_curve_of_their_score():
+def test_without_held_out_rows_there_is_no_curve_of_their_score_and_it_is_said_that_none_chose():
     told = course("all", [{**FACTS, "training": {**FACTS["training"], "scores": []}}])
     assert [curve.name for curve in told.curves] == ["realism"]
+    assert "step 600 was kept, the last, since there were no held-out rows to choose by; " in told.said
 
 
 def test_what_was_not_trained_in_steps_has_no_course():

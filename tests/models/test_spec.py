@@ -7,8 +7,9 @@ from models.generators import ConditionalGenerator
 from models.generators import catalog as generators
 from models.joins import catalog as joins
 from models.measures import catalog as measure_catalog
+from models.partition import Part, Partition
 from models.schema import Column, Schema
-from models.spec import Spec, faults_between, parse_schema, parse_spec, unable
+from models.spec import Recipe, Spec, faults_between, parse_schema, parse_spec, unable
 
 GOOD = {
     "name": "people",
@@ -262,3 +263,66 @@ def test_the_kinds_told_are_those_that_can(kind):
 
 def test_joins_of_parts_that_stand_alone_ask_nothing_of_generators():
     assert unable(joins.build("shuffled"), {"a": MARGINAL, "b": MARGINAL}) == []
+
+
+# ---- generators and the columns of their parts ----------------------------------------------------------------------
+
+INCOME = Column(name="income", kind="integer", dtype="int64", bounds=(0, 99), role="sensitive")
+PEOPLE = Schema(columns=(AGE, SEX, INCOME))
+TWO = {"kind": "given", "parts": {"money": ["income"], "rest": ["age", "sex"]}}
+SECRET = {"kind": "hydragan", "reidentification": 0.5}
+NO_SECRET = "no column has the role 'sensitive'"
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ({"generators": {"money": SECRET}}, []),
+        ({"generators": {"rest": SECRET}}, [("generators.rest.reidentification", NO_SECRET)]),
+        ({"generator": SECRET}, [("generator.reidentification", f"in rest, {NO_SECRET}")]),
+        ({"generator": SECRET, "generators": {"rest": "cart"}}, []),
+        ({"generator": {"kind": "cart", "order": ["income"]}, "generators": {"rest": "cart"}}, []),
+        (
+            {"generators": {"rest": {"kind": "cart", "order": ["income", "age"]}}},
+            [("generators.rest.order", "'income' is no column of this part")],
+        ),
+    ],
+)
+def test_a_generator_is_asked_about_the_columns_of_its_part(said, expected):
+    spec = parse_spec({**GOOD, "partition": TWO, "join": "shuffled", **said})
+    assert [(fault.where, fault.found) for fault in faults_between(spec, PEOPLE)] == expected
+
+
+@pytest.mark.parametrize("partition", [{"kind": "kmeans"}, {"kind": "strata", "column": "sex"}])
+def test_a_cluster_has_all_columns(partition):
+    asked = {"partition": partition, "generators": {"cluster-2": SECRET}}
+    assert faults(PEOPLE, **asked) == ""
+    assert f"generators.cluster-2.reidentification: {NO_SECRET} (give" in faults(Schema(columns=(AGE, SEX)), **asked)
+
+
+@pytest.mark.parametrize("kind", ["random", "correlated", "clustered", "optimised"])
+def test_of_parts_that_are_yet_to_be_found_is_told_once_what_no_part_could_meet(kind):
+    asked = {"partition": {"kind": kind, "parts": 2}, "join": "shuffled"}
+    assert faults(PEOPLE, **asked, generator={"kind": "cart", "order": ["agee"]}) == (
+        "generator.order: 'agee' is no column of this part (did you mean 'age'? valid: age, income, sex)"
+    )
+    assert faults(PEOPLE, **asked, generators={"part-2": {"kind": "cart", "order": ["age"]}}) == ""
+
+
+def test_faults_of_generators_are_told_with_all_others():
+    told = faults(PEOPLE, partition=TWO, join="conditional", generators={"money": {"kind": "cart", "order": ["age"]}})
+    assert "generators.rest: 'marginal' cannot draw a part given others" in told
+    assert "generators.money.order: 'age' is no column of this part" in told
+
+
+def test_the_parts_that_were_found_are_asked_about_by_name():
+    said = {"partition": {"kind": "random", "parts": 2}, "generator": {"kind": "cart", "order": ["age"]}}
+    recipe = Recipe.of(parse_spec({**GOOD, **said}))
+    parts = (Part(name="part-1", columns=("income", "age")), Part(name="part-2", columns=("sex",)))
+    (fault,) = recipe.faults_of(Partition(parts=parts, reason="dealt at random"), PEOPLE.modelled)
+    assert str(fault) == "generator.order: in part-2, 'age' is no column of this part (valid: sex)"
+
+
+def test_rows_are_as_many_as_asked_for_or_as_were_learnt_from():
+    assert parse_spec(GOOD).rows_for(70) == 70
+    assert parse_spec({**GOOD, "rows": 7}).rows_for(70) == 7

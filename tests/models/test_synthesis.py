@@ -12,7 +12,7 @@ from models.joins import catalog as joins
 from models.partition import Assignment, Cluster, Clustering, Part
 from models.partitioners import catalog as partitioners
 from models.randomness import Seed
-from models.schema import Column
+from models.schema import Column, Role
 from models.synthesis import (
     Fit,
     Recipe,
@@ -135,6 +135,17 @@ def test_later_parts_are_drawn_given_all_earlier_ones_and_the_facts_say_which():
         {"part": "place", "given": ["body"]},
         {"part": "rest", "given": ["body", "place"]},
     ]
+    assert made.facts["informed"]
+    assert "fallback" not in made.facts
+
+
+def test_of_parts_for_which_nothing_was_learnt_the_facts_name_the_fallback():
+    made = synthesize(TRAIN.take(slice(0, 20)), recipe("conditional", THREE, "cart", place="copula"), 20, SEED).joined
+    assert made.facts["informed"]
+    assert made.facts["fallback"] == "nothing was learnt from the parts before for rest: a random order"
+    alone = synthesize(TRAIN.take(slice(0, 20)), recipe("conditional", THREE, "cart"), 20, SEED).joined
+    assert not alone.facts["informed"]
+    assert alone.facts["fallback"] == "nothing was learnt from the parts before for place and rest: a random order"
 
 
 def test_the_first_part_is_what_it_is_with_every_other_join_and_may_have_any_generator():
@@ -230,6 +241,49 @@ def test_each_generator_learns_each_cluster_of_rows(kind, said):
     assert made.joined.table.columns == TRAIN.columns
     assert (len(made.joined.table), made.joined.shortfall) == (90, 0)
     assert made.joined.facts == {"clusters": len(made.partition.told.names)}
+
+
+def of_rows(rows, *cells):
+    """Columns of two or three levels, the last one sensitive, or of numbers where there is nothing but numbers."""
+    values = [np.resize(each, rows).astype(float) for each in cells]
+    levelled = any(np.array_equal(each, each.round()) for each in values)
+    columns = [
+        Column(name=f"c{place}", kind="continuous", dtype="double", bounds=(-99, 99), nullable=True)
+        if not np.array_equal(each, each.round()) or not levelled
+        else level(f"c{place}", 3)
+        for place, each in enumerate(values)
+    ]
+    columns[-1] = columns[-1].model_copy(update={"role": Role.SENSITIVE})
+    return Table.of(columns, values, rows)
+
+
+WAVE = np.sin(np.arange(300.0)) * 3
+HARD_ROWS = {
+    "rows of two kinds, repeated": of_rows(200, [0.5, 9.5], [0, 1], [0, 1]),
+    "one row, repeated": of_rows(200, [0.5], [1], [2]),
+    "a cluster of one sensitive level": of_rows(300, WAVE + 30 * (np.arange(300) % 2), np.arange(2), [0, 1, 0, 2]),
+    "a sensitive column of 99 % one value": of_rows(300, WAVE, np.arange(2), np.arange(300) < 3),
+    "levels alone": of_rows(200, np.arange(2), np.arange(3), np.arange(5) // 2),
+    "numbers alone": of_rows(300, WAVE, WAVE + 0.1, -WAVE),
+    "30 rows": of_rows(30, WAVE, np.arange(2), np.arange(3)),
+}
+WAYS = {"by the elbow": {}, "three": {"k": 3}, "strata": {"kind": "strata", "column": "c1"}}
+TINY = {"kind": "hydragan", "steps": 3, "hidden": 8, "noise": 4, "batch": 32}
+KINDS = {"cart": "cart", "copula": "copula", "hydragan": TINY, "not to be told": {**TINY, "reidentification": 1}}
+
+
+@pytest.mark.parametrize("generator", KINDS)
+@pytest.mark.parametrize(
+    ("name", "way"), [(name, way) for name in HARD_ROWS for way in WAYS if (name, way) != ("numbers alone", "strata")]
+)
+def test_hard_tables_are_drawn_in_clusters_of_rows(generator, name, way):
+    train, said = HARD_ROWS[name], WAYS[way]
+    partition = {"by": "rows", "kind": "kmeans", **said}
+    drawn = synthesize(train, recipe("concatenation", partition, KINDS[generator]), 90, SEED).joined.table
+    assert (drawn.columns, len(drawn)) == (train.columns, 90)
+    for column in train.columns:
+        assert not np.isnan(drawn[column.name]).any()
+        assert column.numeric or set(drawn[column.name]) <= set(train[column.name])
 
 
 def test_each_cluster_is_drawn_in_its_proportion_and_its_place_is_not_told():

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.csv as pc
 import pyarrow.parquet as pq
 import pytest
-from small_world import run_stages
+from small_world import copied, run_stages
 
 from models.errors import AuditError, ContractError, SourceError, SpecError, StateError
 from models.schema import Role
@@ -26,10 +26,9 @@ CANARY = "CANARY-2718"
 
 
 @pytest.fixture
-def plan(finished, tmp_path):
+def plan(workspace):
     """The plan of a copy of the finished workspace that a test may change."""
-    shutil.copytree(finished.workspace.root, tmp_path / "workspace")
-    return load(tmp_path / "workspace" / "spec.yaml")
+    return load(workspace)
 
 
 @pytest.mark.parametrize("table", ["train", "holdout"])
@@ -74,8 +73,7 @@ def test_of_divided_rows_copies_and_membership_are_told_of_each_cluster_and_gate
 
 
 def test_another_assignment_than_the_audited_one_is_found(clustered, tmp_path):
-    shutil.copytree(clustered.workspace.root, tmp_path / "workspace")
-    plan = load(tmp_path / "workspace" / "spec.yaml")
+    plan = load(copied(clustered, tmp_path))
     rows = np.load(plan.workspace.assignment, allow_pickle=False)
     np.save(plan.workspace.assignment, 1 - rows, allow_pickle=False)
     with pytest.raises(AuditError, match=r"interim/partition/rows.npy: is not what was audited"):

@@ -1,7 +1,5 @@
 """Canaries are learned once more, by what makes the release, and leave no trace but their finding."""
 
-import shutil
-
 import pytest
 from crowd import ONE_PART, TWO_PARTS, crowd
 from small_world import SPEC, run_stages
@@ -119,19 +117,17 @@ def test_a_join_that_accepts_no_row_is_told_and_passes_nothing():
     assert (found.verdict, found.remark) == (Verdict.INCONCLUSIVE, "0 of 600 rows were joined")
 
 
-def test_the_audit_tells_of_canaries_where_the_spec_asks_and_keeps_nothing_else_of_them(finished, crew, tmp_path):
-    shutil.copytree(finished.workspace.root, tmp_path / "workspace")
-    path = tmp_path / "workspace" / "spec.yaml"
+def test_the_audit_tells_of_canaries_where_the_spec_asks_and_keeps_nothing_else_of_them(finished, workspace, crew):
     plain = read_audit(finished)
     assert not [finding for finding in plain["findings"] if finding["measure"] == "canaries"]
-    before = files(tmp_path)
-    path.write_text(yaml_text({**SPEC, "audit": {**SPEC["audit"], "canaries": {"epsilon": 2.0}}}))
-    run_stages(path, crew, (AUDIT,))
-    said = read_audit(load(path))
+    before = files(workspace.parent)
+    workspace.write_text(yaml_text({**SPEC, "audit": {**SPEC["audit"], "canaries": {"epsilon": 2.0}}}))
+    run_stages(workspace, crew, (AUDIT,))
+    said = read_audit(load(workspace))
     (found,) = [finding for finding in said["findings"] if finding["measure"] == "canaries"]
     assert (found["title"], found["limit"], found["verdict"], found["group"]) == ("Canaries", 2.0, "pass", "linking")
     assert said["gated"] == plain["gated"] + 1
-    assert files(tmp_path) == before
+    assert files(workspace.parent) == before
 
 
 def files(folder):

@@ -92,9 +92,8 @@ def test_what_is_neither_is_refused_with_the_nearest_name(finished, tmp_path):
         explain("people@v1", write_workspace(tmp_path))
 
 
-def test_a_broken_manifest_is_told_as_such(finished, tmp_path):
-    shutil.copytree(finished.workspace.root, tmp_path / "workspace")
-    plan = load(tmp_path / "workspace" / "spec.yaml")
+def test_a_broken_manifest_is_told_as_such(workspace):
+    plan = load(workspace)
     (plan.workspace.released / "people" / "v1" / "manifest.json").write_text("{")
     for what in ("age", "people@v1"):
         with pytest.raises(TamperedError, match="is no manifest of format 1"):

@@ -5,6 +5,7 @@ import pytest
 from small_world import SCHEMA, people, write_workspace
 
 from models.errors import ContractError, SourceError, SpecError
+from models.joins import catalog as joins
 from models.partition import Part, Partition
 from tasks.planning import preview, remarks
 from tasks.spec import load
@@ -13,8 +14,8 @@ from tasks.synthesis import read_partition
 TWO = (Part(name="one", columns=("a",)), Part(name="two", columns=("b",)))
 
 
-def said(ratio):
-    return " ".join(remarks(Partition(parts=TWO, reason="as given", ratio=ratio)))
+def said(ratio, join="swap"):
+    return " ".join(remarks(Partition(parts=TWO, reason="as given", ratio=ratio), joins.build(join)))
 
 
 def test_the_plan_is_the_partition_that_the_run_makes(finished):
@@ -55,8 +56,20 @@ def test_the_ratio_is_told_with_a_warning_where_a_join_is_asked_too_little_or_to
     assert ("Warning: more association lies between the parts than within them" in said(ratio)) is much
 
 
+@pytest.mark.parametrize(("ratio", "told"), [
+    (0.29, "'join: shuffled' would lose little, and no model would see another part than its own."),
+    (0.3, "within parts: 0.30. The models of two learn from the parts before theirs, too."),
+    (1.01, "than within them, for the later models to learn of the parts before theirs."),
+])  # fmt: skip
+def test_of_parts_drawn_given_others_no_validator_and_no_recovering_join_is_spoken_of(ratio, told):
+    assert told in said(ratio, "conditional")
+    assert "validator" not in said(ratio, "conditional")
+    assert "No join recovers" not in said(ratio, "conditional")
+
+
 def test_without_a_ratio_the_reason_alone_is_told():
     assert said(None) == "as given"
+    assert said(None, "conditional") == "as given The models of two learn from the parts before theirs, too."
 
 
 def test_rows_that_break_the_contract_are_told_by_column_and_count(tmp_path):
@@ -65,6 +78,14 @@ def test_rows_that_break_the_contract_are_told_by_column_and_count(tmp_path):
     with pytest.raises(ContractError) as refusal:
         preview(spec)
     assert {fault.where for fault in refusal.value.faults} == {"visit", "extra", "age"}
+
+
+def test_what_a_run_would_refuse_after_dividing_is_refused(tmp_path):
+    few = {"columns": [{**SCHEMA["columns"][0], "format": "P-##"}, *SCHEMA["columns"][1:]]}
+    dealt = {"partition": {"kind": "random", "parts": 2}, "generator": {"kind": "cart", "order": ["age"]}}
+    with pytest.raises(SpecError) as refusal:
+        preview(write_workspace(tmp_path, schema=few, **dealt))
+    assert [fault.where for fault in refusal.value.faults] == ["generator.order", "person"]
 
 
 def test_a_spec_or_a_source_that_cannot_be_read_is_refused(tmp_path):

@@ -169,10 +169,6 @@ def test_reasons_and_schema_hold_no_rare_value():
 BEYOND = 1_500_000_000_000_000_001
 
 
-def exact(cells, kind):
-    return profile("x", pa.chunked_array([pa.array(cells, kind)]), K)
-
-
 @pytest.mark.parametrize(
     ("cells", "kind", "levels"),
     [
@@ -184,7 +180,7 @@ def exact(cells, kind):
     ],
 )
 def test_numbers_that_float64_confuses_are_exact_levels(cells, kind, levels):
-    seen_levels = exact(cells, kind).cells
+    seen_levels = seen(cells, kind)
     assert isinstance(seen_levels, Levels)
     assert tuple(level for level, _ in seen_levels.shared) == levels
 

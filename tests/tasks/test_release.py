@@ -9,7 +9,7 @@ from uuid import uuid4
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from small_world import CANARY_NAME, SCHEMA, SPEC, people, run_stages, write_workspace
+from small_world import CANARY_NAME, SCHEMA, SPEC, people, run_stages, with_seed, write_workspace
 
 from models.errors import AuditError, InternalError, StateError, TamperedError, WithheldError
 from models.manifest import IndexEntry
@@ -31,13 +31,6 @@ FILES = (
     "README.md", "audit.html", "audit.json", "audit.md", "manifest.json", "manifest.sha256", "schema.yaml",
     "synthetic.csv", "synthetic.parquet",
 )  # fmt: skip
-
-
-@pytest.fixture
-def workspace(finished, tmp_path):
-    """A copy of the finished workspace that a test may change; its spec."""
-    shutil.copytree(finished.workspace.root, tmp_path / "workspace")
-    return tmp_path / "workspace" / "spec.yaml"
 
 
 @pytest.fixture
@@ -148,9 +141,7 @@ def twins(tmp_path_factory, crew):
     for name in ("here", "there"):
         parts = {"kind": "given", "parts": ODD_PARTS}
         spec = write_workspace(tmp_path_factory.mktemp(name), table=table, schema=ODD, partition=parts)
-        workspace = load(spec).workspace
-        workspace.secret.mkdir(parents=True)
-        (workspace.secret / "seed").write_text("5" * 64)
+        with_seed(spec, "5" * 64)
         run_stages(spec, crew)
         made.append(released(spec))
     return made

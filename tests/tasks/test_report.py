@@ -252,6 +252,15 @@ def test_facts_of_many_steps_are_listed_and_rounded(passed):
     ]
 
 
+def test_which_part_was_drawn_given_which_is_said_in_words(passed):
+    conditioned = [{"part": "b", "given": ["a"]}, {"part": "d", "given": ["a", "b", "c"]}]
+    told = Report("n", passed.audit, TWO_PARTS, join={"kind": "conditional", "conditioned": conditioned})
+    assert "<dt>parts drawn given others</dt><dd>b given a; d given a, b and c</dd>" in render_html(told)
+    assert "- parts drawn given others: b given a; d given a, b and c" in render_markdown(told)
+    assert "conditioned" not in render_html(told)
+    assert json.loads(render_json(told))["join"]["conditioned"] == conditioned
+
+
 def test_contract_checks_that_failed_are_named(passed):
     for text in (render_html(passed), render_markdown(passed)):
         assert "the mean lies outside" in text

@@ -20,13 +20,6 @@ HERE = Workspace(Path())
 ROOT = Path(__file__).parent.parent.parent
 
 
-@pytest.fixture
-def workspace(finished, tmp_path):
-    """A copy of the finished workspace that a test may change; its spec."""
-    shutil.copytree(finished.workspace.root, tmp_path / "workspace")
-    return tmp_path / "workspace" / "spec.yaml"
-
-
 def within(path: PurePath, folders):
     return any(path == folder or path.is_relative_to(folder) for folder in folders)
 

@@ -18,14 +18,6 @@ from tasks.versions import Unversioned
 from tasks.yaml_files import read_yaml, yaml_text
 
 
-@pytest.fixture
-def workspace(finished, tmp_path):
-    """A copy of the finished workspace that a test may change."""
-    root = tmp_path / "workspace"
-    shutil.copytree(finished.workspace.root, root)
-    return root / "spec.yaml"
-
-
 def test_nothing_is_done_twice(workspace, crew):
     assert run_stages(workspace, crew) == []
 

@@ -7,7 +7,7 @@ from uuid import uuid4
 import numpy as np
 import pytest
 from killing import here as in_turn
-from small_world import CANARY_INCOME, CANARY_NAME, SCHEMA, SPEC, people, run_stages, write_workspace
+from small_world import CANARY_INCOME, CANARY_NAME, SCHEMA, SPEC, copied, people, run_stages, with_seed, write_workspace
 
 from models.errors import SpecError, StateError, SynthesisError
 from models.spec import parse_spec
@@ -24,10 +24,9 @@ MADE = (INGEST, PARTITION, TRAIN, JOIN)
 
 
 @pytest.fixture
-def workspace(finished, tmp_path):
-    root = tmp_path / "workspace"
-    shutil.copytree(finished.workspace.root, root)
-    return load(root / "spec.yaml")
+def workspace(workspace):
+    """The plan of a copy of the finished workspace that a test may change."""
+    return load(workspace)
 
 
 def by_the_function(plan, rows=None):
@@ -41,12 +40,9 @@ def synthetic_by_seed(folder, crew, **said):
     """The synthetic tables that two runs with one seed made, and one with another."""
     made = []
     for name, seed in (("a", "1" * 64), ("b", "1" * 64), ("c", "2" * 64)):
-        spec = write_workspace(folder / name, **said)
-        workspace = load(spec).workspace
-        workspace.secret.mkdir(parents=True)
-        (workspace.secret / "seed").write_text(seed)
+        spec = with_seed(write_workspace(folder / name, **said), seed)
         run_stages(spec, crew, MADE)
-        made.append(workspace.synthetic.read_bytes())
+        made.append(load(spec).workspace.synthetic.read_bytes())
     return made
 
 
@@ -236,8 +232,7 @@ AFTERWARDS = {
 
 @pytest.mark.parametrize("changed", AFTERWARDS)
 def test_a_part_is_trained_again_when_it_is_given_other_parts(conditional, tmp_path, crew, changed):
-    root = tmp_path / "workspace"
-    shutil.copytree(conditional.workspace.root, root)
+    root = copied(conditional, tmp_path).parent
     said, expected = AFTERWARDS[changed]
     plan = load(write_workspace(root, **{**CONDITIONAL, **said}))
     assert changed_samplers(plan, lambda: run_stages(plan.path, crew, MADE)) == expected
@@ -250,14 +245,28 @@ def test_a_generator_that_cannot_be_conditional_is_refused_before_a_row_is_read(
         load(spec)
 
 
+# ---- what cannot be done with what was found ------------------------------------------------------------------------
+
+FEW_NUMBERS = {"columns": [{**SCHEMA["columns"][0], "format": "P-##"}, *SCHEMA["columns"][1:]]}
+DEALT = {"partition": {"kind": "random", "parts": 2}, "generator": {"kind": "cart", "order": ["age"]}}
+
+
+def test_what_cannot_be_done_with_the_parts_and_rows_that_were_found_is_refused_before_any_training(tmp_path, crew):
+    spec = write_workspace(tmp_path, schema=FEW_NUMBERS, **DEALT)
+    with pytest.raises(SpecError) as refused:
+        run_stages(spec, crew, MADE)
+    assert [fault.where for fault in refused.value.faults] == ["generator.order", "person"]
+    assert "'age' is no column of this part" in refused.value.faults[0].found
+    assert "numbers 100 rows at most, 420 are asked for" in refused.value.faults[1].found
+    assert not load(spec).workspace.samplers.exists()
+
+
 # ---- clusters of rows -----------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def rows_divided(clustered, tmp_path):
-    root = tmp_path / "workspace"
-    shutil.copytree(clustered.workspace.root, root)
-    return load(root / "spec.yaml")
+    return load(copied(clustered, tmp_path))
 
 
 def test_the_pipeline_equals_the_function_for_clusters_of_rows(clustered):
@@ -374,9 +383,7 @@ class Ending(Unfinished):
 
 
 def test_training_that_was_ended_goes_on_from_its_last_checkpoint_to_the_same_bytes(headed, tmp_path, caplog):
-    root = tmp_path / "workspace"
-    shutil.copytree(headed.workspace.root, root)
-    plan = load(root / "spec.yaml")
+    plan = load(copied(headed, tmp_path))
     before = {name: sha256_of(plan.workspace.sampler(name)) for name in HEAD_NAMES}
     shutil.rmtree(plan.workspace.samplers)
     (shared,) = fits(read_partition(plan), Recipe.of(plan.spec))

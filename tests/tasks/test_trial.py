@@ -1,7 +1,6 @@
 """A DataFrame goes in and one of the same columns and dtypes comes out; what is impossible is refused by name."""
 
 import logging
-import shutil
 
 import numpy as np
 import pandas as pd
@@ -88,7 +87,14 @@ def test_what_is_impossible_is_refused_by_name():
     assert "unknown kind 'crat' (did you mean 'cart'?" in refusal(generator="crat")
     assert "unknown kind 'shufled' (did you mean 'shuffled'?" in refusal(join="shufled")
     assert "rows: -1 rows cannot be made" in refusal(rows=-1)
-    assert "the format 'P-###' numbers 1,000 rows, not 1,001" in refusal(ContractError, rows=1_001)
+    assert "id: its format numbers 1,000 rows at most, 1,001 are asked for" in refusal(rows=1_001)
+
+
+def test_all_that_cannot_be_made_is_told_at_once():
+    told = refusal(generator="marginal", parts=6, join="conditional", rows=1_001)
+    assert "6 parts for 5 columns" in told
+    assert "generators.part-2: 'marginal' cannot draw a part given others" in told
+    assert "1,001 are asked for" in told
 
 
 def test_a_wrong_kind_is_told_before_the_rows_are_looked_at():
@@ -157,11 +163,9 @@ def test_csv_can_be_read_and_written(source, tmp_path):
     assert from_file(tmp_path / "out.csv", tmp_path / "again.csv", rows=3) == 3
 
 
-def test_a_spec_gives_partition_generators_join_and_schema(finished, tmp_path):
-    shutil.copytree(finished.workspace.root, tmp_path / "workspace")
-    spec = tmp_path / "workspace" / "spec.yaml"
-    source = tmp_path / "workspace" / "people.parquet"
-    assert from_file(source, tmp_path / "out.parquet", spec=spec, rows=9, parts=99) == 9
+def test_a_spec_gives_partition_generators_join_and_schema(workspace, tmp_path):
+    source = workspace.parent / "people.parquet"
+    assert from_file(source, tmp_path / "out.parquet", spec=workspace, rows=9, parts=99) == 9
     assert read_table(tmp_path / "out.parquet")["person"].to_pylist()[0] == "P-00001"
 
 

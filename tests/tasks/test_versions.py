@@ -173,8 +173,9 @@ def test_every_private_output_of_the_pipeline_goes_to_the_vault_and_a_source_is_
     outs = {path: settings for stage in said.values() for out in stage["outs"] for path, settings in out.items()}
     assert [path for path, settings in outs.items() if settings != {"remote": "vault"}] == ["data/released"]
     assert not any("visits.csv" in str(stage["deps"]) for stage in said.values())
-    deps = {dep for stage in said.values() for dep in stage["deps"]} - {"data/schemas/visits.yaml"}
+    deps = {dep for stage in said.values() for dep in stage["deps"]} - {"spec.yaml", "data/schemas/visits.yaml"}
     assert deps <= set(outs)
+    assert [name for name, stage in said.items() if "spec.yaml" in stage["deps"]] == ["partition"]
 
 
 # ---- setting up -----------------------------------------------------------------------------------------------------
@@ -287,6 +288,21 @@ def test_a_stage_is_recorded_once_its_result_is_in_the_lock(plan):
     history.record(INGEST)
     assert history.recorded(INGEST)
     assert not history.recorded(TRAIN)
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_dvc_sees_the_order_of_keys_where_a_stage_says_that_it_matters(plan, ordered):
+    divide = Stage(
+        "divide", ("partition",), lambda here: (here.train,), lambda here: (here.partition,), print, ordered=ordered
+    )
+    history = prepared(plan, (INGEST, divide))
+    plan.path.write_text(SPEC.replace("{all: [age]}", "{all: [age], none: []}"))
+    work(history.root, "ingest")
+    plan.workspace.partition.mkdir(parents=True)
+    for stage in (INGEST, divide):
+        history.record(stage)
+    plan.path.write_text(SPEC.replace("{all: [age]}", "{none: [], all: [age]}"))
+    assert ("divide" in dvc(history.root, "status")) is ordered
 
 
 def test_within_dvc_repro_dvc_records_and_nothing_is_tagged(plan, monkeypatch):

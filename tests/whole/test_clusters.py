@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_line import PROJECT, environment
-from small_world import run_stages, write_workspace
+from small_world import run_stages, with_seed, write_workspace
 
 from tasks.explaining import explain
 from tasks.release import verify
@@ -36,10 +36,7 @@ def git(folder, *words):
 @pytest.fixture
 def spec(tmp_path):
     """A workspace with a seed of its own in a git repository; nothing was done in it."""
-    spec = write_workspace(tmp_path / "workspace", **IN_CLUSTERS)
-    secret = load(spec).workspace.secret
-    secret.mkdir(parents=True)
-    (secret / "seed").write_text("ab" * 32 + "\n")
+    spec = with_seed(write_workspace(tmp_path / "workspace", **IN_CLUSTERS), "ab" * 32 + "\n")
     git(spec.parent, "init", "-q")
     git(spec.parent, "add", "spec.yaml", "schema.yaml")
     git(spec.parent, "commit", "-qm", "the spec")

@@ -165,5 +165,11 @@ def test_an_interaction_with_columns_given_is_kept():
 
 def test_an_order_names_no_column_that_is_given():
     table = Table.of([levelled("a", 2), levelled("b", 2)], [np.arange(40) % 2, np.arange(40) % 2], 40)
-    with pytest.raises(SynthesisError, match="a: 'order' names no column of this part"):
+    with pytest.raises(SynthesisError, match="order: 'a' is no column of this part"):
         Cart(order=("a",)).fit_given(table.select(["b"]), table.select(["a"]), Seed.of(1))
+
+
+def test_rows_that_are_too_few_for_a_split_inform_nobody():
+    given, own = Table.of([number("a")], [np.arange(20.0)], 20), Table.of([number("b")], [np.arange(20.0)], 20)
+    assert not Cart().fit_given(own, given, Seed.of(1)).informed
+    assert Cart(min_leaf=5).fit_given(own, given, Seed.of(1)).informed

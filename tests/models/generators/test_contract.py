@@ -7,12 +7,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 
-from models.errors import StateError
+from models.errors import StateError, SynthesisError
 from models.generators import ConditionalGenerator, ConditionalSampler, Generator, Sampler, catalog
 from models.randomness import Seed
 from models.schema import Column, Kind
@@ -314,6 +315,44 @@ def test_importing_a_kind_imports_nothing_heavy(kind: str):
     assert done.stdout.split() == []
 
 
+# ---- what cannot be followed ----------------------------------------------------------------------------------------
+
+IMPOSSIBLE: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "cart": ({"order": ("flag", "amout", "kount")}, ["order", "order"]),
+    "hydragan": (
+        {"reidentification": 0.5, "accuracy": 1.0, "realism": 0.0, "distribution": 0.0},
+        ["reidentification", "accuracy", "realism"],
+    ),
+}
+"""Settings that cannot be followed for the columns of ``mixed``, and where."""
+every_impossible = pytest.mark.parametrize("kind", IMPOSSIBLE)
+
+
+@every_kind
+@every_table
+def test_by_its_default_settings_a_kind_refuses_no_columns(kind: str, name: str):
+    assert catalog.build(kind).faults(table_of(name).columns) == []
+
+
+@every_impossible
+def test_all_that_cannot_be_followed_is_told_by_setting_and_refused_by_the_fit(kind: str):
+    said, where = IMPOSSIBLE[kind]
+    table, settings = mixed(40), catalog.build({"kind": kind, **said})
+    faults = settings.faults(table.columns)
+    assert [fault.where for fault in faults] == where
+    assert set(where) <= set(type(settings).model_fields)
+    with pytest.raises(SynthesisError) as refused:
+        settings.fit(table, Seed.of(1))
+    assert refused.value.faults == tuple(faults)
+
+
+@every_impossible
+def test_what_all_columns_cannot_meet_no_selection_of_them_can(kind: str):
+    settings, columns = catalog.build({"kind": kind, **IMPOSSIBLE[kind][0]}), mixed(1).columns
+    told = [{(fault.where, fault.found) for fault in settings.faults(columns[:count])} for count in range(1, 8)]
+    assert all(more <= fewer for fewer, more in pairwise(told))
+
+
 # ---- columns given others -------------------------------------------------------------------------------------------
 
 CONDITIONAL = [kind for kind in KINDS if issubclass(catalog.settings(kind), ConditionalGenerator)]
@@ -371,6 +410,26 @@ def test_given_no_column_it_is_the_plain_fit(kind: str):
     nothing = Table.of((), (), len(table))
     given = conditional(kind).fit_given(table, nothing, Seed.of(7)).sample_given(nothing, Seed.of(8))
     assert same(given, fitted(kind, "mixed").sample(len(table), Seed.of(8)))
+
+
+@every_conditional
+@every_wide_table
+def test_a_sampler_knows_whether_what_it_draws_depends_on_the_rows_given(kind: str, name: str):
+    given, own = halves(table_of(name))
+    sampler = fitted_given(kind, name)
+    reversed_rows = given.take(np.arange(len(given))[::-1])
+    one, other = (sampler.sample_given(rows, Seed.of(8)) for rows in (given, reversed_rows))
+    assert sampler.informed or same(one, other)
+    restored = type(sampler).restore(sampler.state(), (*given.columns, *own.columns))
+    assert restored.informed is sampler.informed
+
+
+@every_conditional
+def test_a_sampler_is_informed_where_columns_depend_on_those_given_and_not_where_none_were_given(kind: str):
+    table = mixed(4000)
+    given = table.select(["group", "flag"])
+    assert conditional(kind).fit_given(table.select(["amount"]), given, Seed.of(1)).informed
+    assert not conditional(kind).fit(table, Seed.of(1)).informed
 
 
 @every_conditional

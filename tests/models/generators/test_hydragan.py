@@ -90,6 +90,15 @@ def test_facts_hold_the_curves_and_no_head_is_lost_in_silence(caplog: pytest.Log
     assert facts["collapsed"] == [] or "collapsed" in caplog.text
 
 
+@pytest.mark.parametrize(("rows", "share", "told"), [(60, 0.15, True), (60, 0, False), (300, 0.15, False)])
+def test_where_too_few_rows_could_be_held_out_it_is_said_that_no_score_chose(
+    rows: int, share: float, told: bool, caplog: pytest.LogCaptureFixture
+):
+    training = HydraGAN(**TINY, held_out=share).fit(groups(rows), SEED).facts["training"]
+    assert ("the last checkpoint is kept" in caplog.text) == told
+    assert (training["score"] is None) == (training["scores"] == []) == (told or not share)
+
+
 def test_a_head_that_collapsed_is_reported_although_its_levels_vary_again_once_corrected(
     caplog: pytest.LogCaptureFixture,
 ):
@@ -112,6 +121,21 @@ def test_the_more_re_identification_weighs_the_less_a_head_has_its_own_share_of_
     assert sorted(shares[0]) == [0, 0, 1]
     assert 0 < min(shares[1]) < 1 / 3 < max(shares[1]) < 1
     assert shares[2] == pytest.approx([1 / 3] * 3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_weight_of_re_identification_is_a_dial_of_what_a_sensitive_column_has_to_do_with_others(seed: int):
+    x = Seed.of(4).generator().normal(size=500)
+    table = Table.of([number("x"), levels("s", 2, role=Role.SENSITIVE)], [x, x > 0], 500)
+    small: dict[str, Any] = {"steps": 400, "hidden": 32, "noise": 8, "batch": 128, "clusters": 1}
+    ties = []
+    for weight in (0, 0.5, 1):
+        drawn = HydraGAN(**small, reidentification=weight).fit(table, Seed.of(seed)).sample(2000, SEED)
+        ties.append(float(np.corrcoef(drawn["x"], drawn["s"])[0, 1]))
+    assert ties[0] > 0.6
+    assert 0.2 < ties[1] < ties[0] - 0.1
+    assert abs(ties[2]) < 0.2
 
 
 @pytest.mark.parametrize("rows", [1, 2, 30])
@@ -181,6 +205,19 @@ def test_a_cluster_without_rows_is_refused_since_its_head_would_stay_untrained()
 def test_re_identification_without_a_sensitive_column_is_refused_by_name():
     with pytest.raises(SynthesisError, match="reidentification: no column has the role 'sensitive'"):
         HydraGAN(**TINY, reidentification=1).fit(groups().select(["x", "y"]), SEED)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
+def test_a_device_that_is_not_there_is_refused():
+    with pytest.raises(SynthesisError, match="device: no CUDA device is to be had here"):
+        HydraGAN(**TINY, device="cuda").fit(groups(), SEED)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
+def test_the_device_that_there_is_is_taken_and_told():
+    found, plain = (HydraGAN(**TINY, device=device).fit(groups(), SEED) for device in ("auto", "cpu"))
+    assert found.facts["device"] == "cpu"
+    np.testing.assert_array_equal(found.sample(9, SEED).values, plain.sample(9, SEED).values)
 
 
 def test_without_torch_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch):

@@ -51,6 +51,43 @@ def test_each_head_sees_its_own_rows_alone():
     assert set(rows[1, :, 1]) == {1.0}
 
 
+def twins(rows: int) -> Encoded:
+    """Two columns of the same two levels, and a number that tells them, the last of these features secret."""
+    columns = [Column(name=name, kind=Kind.CATEGORICAL, dtype="int64", levels=(0, 1)) for name in ("known", "secret")]
+    columns.append(Column(name="x", kind=Kind.CONTINUOUS, dtype="double", bounds=(0, 1)))
+    level = np.arange(rows) % 2
+    table = Table.of(columns, [level, level, (level + np.linspace(0, 1, rows)) / 2], rows)
+    return Encoding.of(table, 10, SEED).encode(table, SEED)
+
+
+SECRET = np.array([False, False, True, True, False])
+
+
+@pytest.mark.parametrize("loose", [0.0, 0.3, 1.0])
+def test_what_secret_features_have_to_do_with_the_others_is_weaker_by_the_share_of_loose_rows(loose: float):
+    rows, _ = Rows(twins(400), [np.arange(400)], SECRET, loose).draw(4000, SEED.generator())
+    together = np.corrcoef(rows[0].T)
+    assert together[1, 3] == pytest.approx(1 - loose, abs=0.05)
+    assert together[3, 4] == pytest.approx((1 - loose) * together[1, 4], abs=0.05)
+    assert together[1, 4] > 0.7
+
+
+@pytest.mark.parametrize("loose", [0.3, 1.0])
+def test_loose_rows_have_what_their_condition_asks_for_too(loose: float):
+    known = twins(400)
+    rows, conditions = Rows(known, [np.arange(400)], SECRET, loose).draw(500, SEED.generator())
+    assert (rows[:, :, known.layout.hot] * conditions).sum(axis=2).tolist() == [[1.0] * 500]
+
+
+def test_secret_features_of_loose_rows_are_those_of_the_whole_table_and_the_others_those_of_the_head():
+    known = twins(400)
+    heads = [np.arange(0, 400, 2), np.arange(1, 400, 2)]
+    rows, conditions = Rows(known, heads, SECRET, 1.0).draw(2000, SEED.generator())
+    free = ~conditions[0, :, 2:4].any(axis=1)
+    assert set(rows[0, :, 1]) == {0.0}
+    assert rows[0, free, 3].mean() == pytest.approx(0.5, abs=0.05)
+
+
 def test_natural_conditions_come_as_often_as_the_rows_have_them():
     known = encoded(360, 40)
     shares = frequencies_of(known, [np.arange(400)])

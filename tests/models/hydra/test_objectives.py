@@ -29,8 +29,8 @@ from models.hydra.objectives import (  # noqa: E402
 
 WIDTH = 3
 LAYOUT = Layout(WIDTH, np.array([0]), np.array([-1]), np.array([1]), np.array([2]), np.array([0, 1, 1]))
-LEVELS = Question("l", torch.tensor([1, 2]), torch.tensor([0]), hot=True)
-SCORE = Question("x", torch.tensor([0]), torch.tensor([1, 2]), hot=False)
+LEVELS = Question(torch.tensor([1, 2]), torch.tensor([0]), hot=True)
+SCORE = Question(torch.tensor([0]), torch.tensor([1, 2]), hot=False)
 
 
 @pytest.fixture(autouse=True)
@@ -50,13 +50,13 @@ def dependent(rows: int, strength: float) -> Batch:
     return Batch(torch.cat([score, 1 - level, level], -1), torch.zeros(1, rows, 2))
 
 
-def critic(lipschitz: str = "penalty", ties: float = 1.0) -> Realism:
+def critic(lipschitz: str = "penalty") -> Realism:
     network = Critic(1, WIDTH + 2, 32, 1, "dense", conditional=True)
-    return Realism(1.0, network, Blocks(LAYOUT), lipschitz, torch.tensor([1.0, ties, ties]))
+    return Realism(1.0, network, Blocks(LAYOUT), lipschitz)
 
 
-def moments(ties: float = 1.0) -> Distribution:
-    return Distribution(1.0, torch.zeros(WIDTH), torch.ones(WIDTH), torch.tensor([1.0, ties, ties]))
+def moments() -> Distribution:
+    return Distribution(1.0, torch.zeros(WIDTH), torch.ones(WIDTH))
 
 
 OBJECTIVES: dict[str, Callable[[], Objective]] = {
@@ -132,17 +132,10 @@ def test_moments_see_a_dependence_that_is_lost():
     assert abs(kept) < 0.01
 
 
-def test_a_dependence_counts_as_much_as_its_ties_say():
-    real, free = dependent(4000, 1.0), dependent(4000, 0.0)
-    whole, half, none = (float(moments(ties).generator_loss(free, real, drawing())) for ties in (1.0, 0.5, 0.0))
-    assert half == pytest.approx(whole / 2, abs=0.02)
-    assert abs(none) < 0.01
-
-
 def test_many_features_are_compared_some_at_a_time():
     rows = torch.randn(2, 8, 300)
     batch = Batch(rows, torch.zeros(2, 8, 0))
-    wide = Distribution(1.0, torch.zeros(300), torch.ones(300), torch.ones(300))
+    wide = Distribution(1.0, torch.zeros(300), torch.ones(300))
     assert wide.generator_loss(batch, batch, drawing()) == 0
 
 
@@ -214,29 +207,6 @@ def test_the_critics_own_and_the_literal_sum_of_losses_leave_the_generator_nothi
     own = objective.critic(rows, fake.conditions).mean()
     (own + objective.generator_loss(batch, batch, drawing())).backward()
     assert rows.grad.abs().max() < 1e-7
-
-
-@pytest.mark.parametrize(("ties", "least", "most"), [(1.0, 0.77, 0.83), (0.5, 0.3, 0.5), (0.0, -0.1, 0.1)])
-def test_the_critic_sees_features_of_loose_ties_beside_those_of_other_rows(ties: float, least: float, most: float):
-    batch = dependent(2000, 1.0)
-    seen = critic(ties=ties)._seen(batch, drawing()).rows[0]
-    assert least < float(torch.corrcoef(seen[:, [0, 2]].T)[0, 1]) < most
-    assert torch.equal(seen[:, 0], batch.rows[0, :, 0])
-    assert torch.equal(seen[:, 1:].sum(1), torch.ones(2000))
-    assert abs(float(seen[:, 2].mean() - batch.rows[..., 2].mean())) < 0.05
-
-
-def test_the_critic_does_not_see_a_condition_that_is_no_longer_the_rows():
-    batch = replace(dependent(200, 1.0), conditions=torch.ones(1, 200, 2))
-    kept = [float(critic(ties=ties)._seen(batch, drawing()).conditions.mean()) for ties in (1.0, 0.5, 0.0)]
-    assert kept == [1.0, pytest.approx(0.5, abs=0.15), 0.0]
-
-
-def test_the_generators_gradient_passes_through_features_of_loose_ties():
-    batch = dependent(50, 1.0)
-    rows = batch.rows.clone().requires_grad_()
-    critic(ties=0.0).generator_loss(replace(batch, rows=rows), batch, drawing()).backward()
-    assert (rows.grad[..., 1:] != 0).any()
 
 
 def test_what_is_told_is_compared_with_the_shares_of_the_rows_that_are_asked_not_of_the_table():

@@ -23,6 +23,9 @@ from models.table import Floats, Table
 
 torch = pytest.importorskip("torch")
 
+from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
+from torch.utils._pytree import tree_leaves  # noqa: E402
+
 from models.hydra import training as module  # noqa: E402
 from models.hydra.aims import Aims  # noqa: E402
 from models.hydra.generation import Heads, collapsed  # noqa: E402
@@ -51,11 +54,12 @@ ENCODED = ENCODING.encode(TABLE, SEED)
 MEMBERS = (np.arange(150), np.arange(150, ROWS))
 
 
-def training(seed: Seed = SEED, heads: int = 1, **more: Any) -> Training:
-    settings = Settings(**{**QUICK, "steps": 60, **more})
+def training(seed: Seed = SEED, heads: int = 1, device: str = "cpu", **more: Any) -> Training:
+    settings = Settings(**{**QUICK, "steps": 60, **more}).model_copy(update={"device": device})
     members = MEMBERS if heads == 2 else (np.arange(ROWS),)
     with torch_stream(seed):
-        network, blocks = Hydra(heads, 8, 4, 5, 16, settings.activation), Blocks(ENCODED.layout)
+        network = Hydra(heads, 8, 4, 5, 16, settings.activation).to(device)
+        blocks = Blocks(ENCODED.layout).to(device)
         objectives = Aims(settings, ENCODING, ENCODED, np.arange(ROWS), heads, blocks).objectives()
     return Training(settings, Rows(ENCODED, members), network, objectives, blocks, seed)
 
@@ -101,7 +105,7 @@ def test_the_best_checkpoint_is_kept_and_a_later_worse_one_is_not():
 def test_without_a_score_the_last_network_is_taken():
     run = training(steps=3)
     assert np.array_equal(weights(run.run(None)), weights(run.averaged))
-    assert run.progress.chosen == 3
+    assert (run.progress.chosen, run.progress.score, run.progress.scores) == (3, None, [])
 
 
 def ticking(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,6 +217,25 @@ def test_every_way_of_training_moves_the_generator(settings: dict[str, Any]):
     assert not np.array_equal(after, before)
 
 
+@pytest.mark.parametrize("attack", ["gain", "marginal", "quadratic"])
+def test_the_gradient_of_every_objective_reaches_the_trunk_and_every_head(attack: str):
+    """Attackers that know nothing yet are no reason to change anything; some steps teach them."""
+    run = training(steps=60, heads=2, reidentification=0.3, gate="none", attack=attack, accuracy=1, diversity=1)
+    for _ in range(30):
+        run.step()
+    stream = torch.Generator().manual_seed(1)
+    real, fake = run.batches(SEED.generator(), stream, learn=True)
+    reached = {}
+    for objective in run.objectives:
+        run.network.zero_grad()
+        objective.generator_loss(fake, real, stream).backward(retain_graph=True)
+        trunk, heads = run.network.first.weight.grad, run.network.head.weight.grad
+        reached[objective.name] = tuple(bool((each != 0).any()) for each in (trunk, *heads))
+    assert reached == dict.fromkeys(
+        ("realism", "distribution", "reidentification", "diversity", "accuracy"), (True, True, True)
+    )
+
+
 def test_one_head_with_realism_alone_is_a_wgan_with_gradient_penalty():
     """arXiv 1704.00028, Algorithm 1, and CTGAN's cross entropy of what is asked for; both written out."""
     run = training(distribution=0, packing=1)
@@ -236,6 +259,43 @@ def test_one_head_with_realism_alone_is_a_wgan_with_gradient_penalty():
     asked = -(logs * conditions).sum(-1).mean()
     lost = realism.generator_loss(fake, real, torch.Generator())
     assert lost.item() == pytest.approx((asked - scores(fake.rows).mean()).item(), abs=1e-5)
+
+
+class OneDevice(TorchDispatchMode):
+    """Within it, an operation on tensors of several devices fails, unless it is a copy; single numbers may be anywhere.
+
+    Devices without storage do not complain of all such operations by themselves.
+    """
+
+    COPIES = (torch.ops.aten._to_copy.default, torch.ops.aten.copy_.default)
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        given = [each for each in tree_leaves((args, kwargs)) if isinstance(each, torch.Tensor) and each.dim()]
+        assert func in self.COPIES or len({each.device for each in given}) < 2, func
+        return func(*args, **(kwargs or {}))
+
+
+def test_the_guard_of_devices_sees_two_of_them():
+    with OneDevice(), pytest.raises(AssertionError, match="mm"):
+        torch.zeros(2, 2) @ torch.zeros(2, 2, device="meta")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"reidentification": 0.5, "accuracy": 1, "diversity": 1},
+        {"critic": "per-head", "critic_form": "convolution", "packing": 2, "reidentification": 1, "attack": "marginal"},
+        {"lipschitz": "clipping", "scalarisation": "hypervolume", "accuracy": 1},
+    ],
+)
+def test_a_step_keeps_to_the_device_that_was_asked_for(settings: dict[str, Any]):
+    """On torch's device without storage, as there need not be another one: neither losses nor the gate are read."""
+    run = training(steps=400, heads=2, device="meta", **settings)
+    run.progress.step, run.progress.opened = 1, 0
+    with OneDevice():
+        run.step()
+    assert {each.device.type for each in (*run.averaged.parameters(), *run.taught.parameters())} == {"meta"}
+    assert {each.grad.device.type for each in run.network.parameters()} == {"meta"}
 
 
 @pytest.mark.parametrize("gate", ["relative", "absolute"])
@@ -267,7 +327,7 @@ def test_a_collapsed_head_recovers():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [1, 2, 3])
-def test_moments_keep_a_dependence_and_re_identification_takes_it_away(number: int):
+def test_moments_keep_a_dependence_and_attackers_alone_take_it_away_though_rows_have_it(number: int):
     kept = training(Seed.of(number), steps=400)
     lost = training(Seed.of(number), steps=400, reidentification=5, gate="none")
     before, after = (tie(rows_of(run.run(None))) for run in (kept, lost))

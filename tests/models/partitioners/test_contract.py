@@ -75,6 +75,15 @@ def test_every_column_stands_in_exactly_one_part(kind: str, make: Callable[[], T
 
 
 @pytest.mark.parametrize("kind", kinds("columns"))
+def test_a_part_has_no_column_but_those_that_it_may_have_by_the_settings(kind: str):
+    table = mixed()
+    partitioner = into(kind, 2, table)
+    for part in partitioner.partition(table, Seed.of(1)).parts:
+        may = [column.name for column in partitioner.columns_of(part.name, Schema(columns=table.columns))]
+        assert set(part.columns) <= set(may)
+
+
+@pytest.mark.parametrize("kind", kinds("columns"))
 def test_the_names_of_the_parts_are_known_before_rows_are_read(kind: str):
     for parts in (1, 3):
         partitioner = into(kind, parts, mixed())

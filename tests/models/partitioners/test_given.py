@@ -35,6 +35,12 @@ def test_the_parts_are_taken_as_they_are_written():
     assert [(part.name, part.columns) for part in found.parts] == [("body", ("weight", "age")), ("person", ("sex",))]
 
 
+def test_the_columns_of_a_part_are_known_before_rows_are_read_but_for_those_that_there_are_not():
+    parts = given(body=["weight", "wieght", "age"], person=["sex", "key"])
+    assert parts.columns_of("body", SCHEMA) == (AGE, WEIGHT)
+    assert parts.columns_of("person", SCHEMA) == (SEX,)
+
+
 def test_right_parts_have_no_fault():
     assert given(body=["weight", "age"], person=["sex"]).faults(SCHEMA) == []
 

@@ -90,23 +90,23 @@ def _new_server() -> Server:
     return server
 
 
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[Server]:
-    """A running server that no test may stop."""
+def _served() -> Iterator[Server]:
+    """A running server, gone afterwards."""
     server = _new_server()
     try:
         yield server
     finally:
         server.stop()
         shutil.rmtree(server.folder)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    """A running server that no test may stop."""
+    yield from _served()
 
 
 @pytest.fixture
 def mortal_postgres() -> Iterator[Server]:
     """A running server that the test stops itself."""
-    server = _new_server()
-    try:
-        yield server
-    finally:
-        server.stop()
-        shutil.rmtree(server.folder)
+    yield from _served()
