@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -16,9 +17,10 @@ from models.catalog import NestedFaultsError, chosen, faults_of
 from models.errors import Fault, SpecError, nearest
 from models.generators import ConditionalGenerator, Generator
 from models.generators import catalog as generator_catalog
+from models.partition import Clustering, Partition
 from models.policy import Policy
 from models.rules import rule_faults
-from models.schema import Frozen, Kind, Role, Schema, identifier_capacity
+from models.schema import Column, Frozen, Kind, Role, Schema, identifier_capacity, subset
 
 GeneratorKind = Annotated[Generator, chosen(generator_catalog)]
 PartitionerKind = Annotated[partitioners.Partitioner, chosen(partitioners.catalog)]
@@ -147,6 +149,10 @@ class Spec(Frozen):
     def generator_of(self, part: str) -> Generator:
         return self.generators.get(part, self.generator)
 
+    def rows_for(self, training_rows: int) -> int:
+        """The rows to release."""
+        return training_rows if self.rows == "as-training" else self.rows
+
     def section(self, name: str) -> Any:
         """One section as JSON, the same for the same meaning however the file was written."""
         return self._meaning().get(name)
@@ -202,12 +208,11 @@ def faults_between(spec: Spec, schema: Schema) -> list[Fault]:
     return [
         *_text_columns(schema),
         *_nothing_to_model(schema),
-        *spec.partition.faults(schema),
-        *_join(spec),
+        *Recipe.of(spec).faults(schema),
         *_unknown_parts(spec),
         *_unknown_clusters(spec),
         *_entity(spec, schema),
-        *_capacity(spec, schema),
+        *(beyond_numbering(schema, spec.rows) if isinstance(spec.rows, int) else ()),
         *rule_faults(schema.rules, schema.modelled),
     ]
 
@@ -236,10 +241,55 @@ def _nothing_to_model(schema: Schema) -> list[Fault]:
     ]
 
 
-def _join(spec: Spec) -> list[Fault]:
-    """What cannot be joined, or which generator cannot do what the join asks of its part."""
-    generators = {name: spec.generator_of(name) for name in spec.partition.names()}
-    return spec.join.faults(spec.partition.by) or unable(spec.join, generators)
+@dataclass(frozen=True)
+class Recipe:
+    """The settings that synthesis depends on."""
+
+    partition: partitioners.Partitioner
+    generator: Generator
+    generators: Mapping[str, Generator]
+    join: joins.Join
+
+    @classmethod
+    def of(cls, spec: Spec) -> Self:
+        return cls(spec.partition, spec.generator, spec.generators, spec.join)
+
+    def generator_of(self, part: str) -> Generator:
+        return self.generators.get(part, self.generator)
+
+    def faults(self, schema: Schema) -> list[Fault]:
+        """What cannot be followed for this schema, told before any row is read.
+
+        Where parts are found by a look at the rows, what can be said of any parts; ``faults_of`` says the rest.
+        """
+        columns = {name: self.partition.columns_of(name, schema) for name in self.partition.names()}
+        return [*self.partition.faults(schema), *self._faults(self.partition.by, columns)]
+
+    def faults_of(self, told: Partition | Clustering, columns: Sequence[Column]) -> list[Fault]:
+        """What cannot be done with the parts that were found of ``columns``, told before anything is fitted."""
+        return self._faults(told.by, {name: subset(columns, told.columns_of(name)) for name in told.names})
+
+    def _faults(self, by: str, columns: Mapping[str, Sequence[Column]]) -> list[Fault]:
+        """What cannot be joined, or which generator cannot do what is asked of it; ``columns`` by part, in order."""
+        generators = {part: self.generator_of(part) for part in columns}
+        return [*(self.join.faults(by) or unable(self.join, generators)), *self._unfit(columns)]
+
+    def _unfit(self, columns: Mapping[str, Sequence[Column]]) -> list[Fault]:
+        """What generators cannot be fitted to the ``columns`` of their parts; once where it is so for several parts."""
+        found: dict[Fault, list[str]] = {}
+        for part, those in columns.items():
+            key = f"generators.{part}" if part in self.generators else "generator"
+            for fault in self.generator_of(part).faults(those):
+                found.setdefault(replace(fault, where=f"{key}.{fault.where}"), []).append(part)
+        others = [part for part in columns if part not in self.generators]
+        return [
+            fault if parts == others or parts[0] in self.generators else _only_in(parts, fault)
+            for fault, parts in found.items()
+        ]
+
+
+def _only_in(parts: Sequence[str], fault: Fault) -> Fault:
+    return replace(fault, found=f"in {', '.join(parts)}, {fault.found}")
 
 
 def unable(join: joins.Join, generators: Mapping[str, Generator]) -> list[Fault]:
@@ -299,18 +349,17 @@ def _entity(spec: Spec, schema: Schema) -> list[Fault]:
     return []
 
 
-def _capacity(spec: Spec, schema: Schema) -> list[Fault]:
-    if not isinstance(spec.rows, int):
-        return []
+def beyond_numbering(schema: Schema, rows: int) -> list[Fault]:
+    """The identifiers whose format has too few digits for ``rows`` rows."""
     return [
         Fault(
             column.name,
-            f"its format numbers {identifier_capacity(column.format):,} rows at most, {spec.rows:,} are asked for",
+            f"its format numbers {identifier_capacity(column.format):,} rows at most, {rows:,} are asked for",
             "widen the format with more '#'",
         )
         for column in schema.released
         if column.kind is Kind.IDENTIFIER
         and column.format
         and "#" in column.format
-        and identifier_capacity(column.format) < spec.rows
+        and identifier_capacity(column.format) < rows
     ]

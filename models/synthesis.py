@@ -7,8 +7,7 @@ Parts are columns, or clusters of rows. Streams: ``partition``, ``fit/<first par
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Self
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,28 +17,11 @@ from models.joins import Blockwise, Draw, Each, Join, Joined, in_turn
 from models.partition import Assignment, Divided, Division, Part, Partition, Rows
 from models.partitioners import Partitioner
 from models.randomness import Seed, torch_stream
-from models.spec import Spec, unable
+from models.spec import Recipe
 from models.table import Table, beside, stack
 
 Pools = Callable[[int, Sequence[int]], list[Table]]
 """``pools(round, rows)``: so many rows of each part, the same for the same round."""
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """The settings that synthesis depends on."""
-
-    partition: Partitioner
-    generator: Generator
-    generators: Mapping[str, Generator]
-    join: Join
-
-    @classmethod
-    def of(cls, spec: Spec) -> Self:
-        return cls(spec.partition, spec.generator, spec.generators, spec.join)
-
-    def generator_of(self, part: str) -> Generator:
-        return self.generators.get(part, self.generator)
 
 
 @dataclass(frozen=True)
@@ -154,15 +136,30 @@ def join_parts(
     joined = (
         joiner.join_blocks(draw, n, stream, each) if isinstance(joiner, Blockwise) else joiner.join(draw, n, stream)
     )
-    facts = {**joined.facts, **_conditioned(join, partition)}
-    return Joined(joined.table.select(train.names), joined.proposed, joined.accepted, facts, joined.shortfall)
+    return replace(joined, table=joined.table.select(train.names))
 
 
-def _conditioned(join: Join, partition: Partition) -> dict[str, list[dict[str, object]]]:
-    """Which parts were drawn given which; nothing where all stand alone."""
-    given = {part: list(join.given(partition.names, part)) for part in partition.names}
-    told: list[dict[str, object]] = [{"part": part, "given": others} for part, others in given.items() if others]
-    return {"conditioned": told} if told else {}
+def with_given(joined: Joined, join: Join, told: Division, sampler_of: Callable[[str], Sampler]) -> Joined:
+    """The same with the facts which parts were drawn given which, and for which nothing was learnt from what was given.
+
+    No fact is added where all parts stand alone.
+    """
+    given = {part: others for part in told.names if (others := list(join.given(told.names, part)))}
+    if not given:
+        return joined
+    heedless = [part for part in given if not _informed(sampler_of(part))]
+    facts = {
+        **joined.facts,
+        "conditioned": [{"part": part, "given": others} for part, others in given.items()],
+        "informed": len(heedless) < len(given),
+    }
+    if heedless:
+        facts["fallback"] = f"nothing was learnt from the parts before for {' and '.join(heedless)}: a random order"
+    return replace(joined, facts=facts)
+
+
+def _informed(sampler: Sampler) -> bool:
+    return isinstance(sampler, ConditionalSampler) and sampler.informed
 
 
 def join_clusters(assignment: Assignment, pools: Pools, n: int, seed: Seed) -> Joined:
@@ -182,29 +179,35 @@ def synthesize(train: Table, recipe: Recipe, n: int, seed: Seed) -> Synthesis:
 def synthesize_parts(train: Table, partition: Divided, recipe: Recipe, n: int, seed: Seed) -> Joined:
     """The same with parts that are given; ``recipe.partition`` is not asked.
 
-    Raises SpecError where the join is not for what was divided, or for the parts' generators.
+    Raises SpecError where the join is not for what was divided, or the generators not for their parts.
     """
-    told = partition.told
-    generators = {name: recipe.generator_of(name) for name in told.names}
-    faults = recipe.join.faults(told.by) or unable(recipe.join, generators)
+    faults = recipe.faults_of(partition.told, train.columns)
     if faults:
         raise SpecError(faults)
-    return join_divided(train, partition, recipe.join, fitted(train, partition, recipe, seed), n, seed)
+    told, samplers = partition.told, _samplers(train, partition, recipe, seed)
+    joined = join_divided(train, partition, recipe.join, _drawn(samplers, told, recipe.join, seed), n, seed)
+    return with_given(joined, recipe.join, told, samplers.__getitem__)
 
 
 def fitted(train: Table, partition: Divided, recipe: Recipe, seed: Seed) -> Pools:
     """Learns all parts, and draws from them."""
-    told = partition.told
-    samplers = {
+    return _drawn(_samplers(train, partition, recipe, seed), partition.told, recipe.join, seed)
+
+
+def _samplers(train: Table, partition: Divided, recipe: Recipe, seed: Seed) -> dict[str, Sampler]:
+    """The samplers of all parts, by name."""
+    return {
         part.name: sampler
         for fit in fits(partition, recipe)
         for part, sampler in zip(fit.parts, fit_parts(train, fit, seed), strict=True)
     }
 
+
+def _drawn(samplers: Mapping[str, Sampler], told: Division, join: Join, seed: Seed) -> Pools:
     def pools(round: int, rows: Sequence[int]) -> list[Table]:
         drawn: dict[str, Table] = {}
         for name, count in zip(told.names, rows, strict=True):
-            given = [drawn[other] for other in recipe.join.given(told.names, name)]
+            given = [drawn[other] for other in join.given(told.names, name)]
             drawn[name] = draw_part(samplers[name], name, round, count, seed, given)
         return list(drawn.values())
 

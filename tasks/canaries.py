@@ -10,7 +10,8 @@ from models.evidence import Evidence
 from models.finding import Finding
 from models.partition import Divided
 from models.randomness import Seed
-from models.synthesis import Recipe, synthesize_parts
+from models.spec import Recipe
+from models.synthesis import synthesize_parts
 from models.table import Table
 from tasks.spec import Plan
 from tasks.synthesis import read_partition

@@ -7,16 +7,20 @@ from pathlib import Path
 from typing import Any
 
 from models.errors import ContractError
+from models.joins import Join
 from models.partition import Clustering, Partition
 from models.schema import subset
 from models.synthesis import divide, given_columns
 from tasks.codec import breaches, encode
 from tasks.ingest import fetch, split
 from tasks.spec import Plan, load
-from tasks.synthesis import unused
+from tasks.synthesis import ensure_possible, unused
 
 WEAK, STRONG = 0.3, 1.0
-"""Between/within ratios: below one a validator has too little to go by, above the other no join can recover it all."""
+"""Between/within ratios: below one little would be lost by a random order, above the other much has to be recovered."""
+
+MUCH = "More association lies between the parts than within them"
+TOGETHER = "'partition: {kind: clustered}' keeps dependent columns together."
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,7 @@ class Preview:
 def preview(path: Path) -> Preview:
     """Read the source and divide it as a run would: same rows, same seed, same parts.
 
-    Raises ContractError for rows that break the schema.
+    Raises ContractError for rows that break the schema, SpecError for what cannot be done with its parts.
     """
     plan = load(path)
     table, _ = fetch(plan.source)
@@ -58,7 +62,8 @@ def preview(path: Path) -> Preview:
         raise ContractError(breach.fault() for breach in found)
     train, _ = split(table, plan.schema, plan.spec.split.holdout, plan.spec.split.entity, plan.workspace.seed())
     told = divide(encode(train, plan.schema), plan.spec.partition, plan.workspace.seed()).told
-    said = (*remarks(told), *_seen(plan, told), *unused(plan.spec, told))
+    ensure_possible(plan, told, train.num_rows)
+    said = (*remarks(told, plan.spec.join), *unused(plan.spec, told))
     return Preview(plan.spec.name, table.num_rows, _parts(plan, told), told.of_columns.ratio, said)
 
 
@@ -73,25 +78,30 @@ def _parts(plan: Plan, told: Partition | Clustering) -> tuple[PlannedPart, ...]:
     return tuple(planned(name) for name in told.names)
 
 
-def _seen(plan: Plan, told: Partition | Clustering) -> list[str]:
-    """Which models will have seen other parts than their own."""
-    given = [name for name in told.names if plan.spec.join.given(told.names, name)]
+def remarks(found: Partition | Clustering, join: Join) -> list[str]:
+    """How the table was divided, what the between/within association ratio says about joining parts of columns, and
+    which models will have seen other parts than their own.
+    """
+    if isinstance(found, Clustering) or found.ratio is None:
+        return [found.reason, *_seen(found, join)]
+    told = f"Association between parts over within parts: {found.ratio:.2f}."
+    return [found.reason, told, *_meaning(found.ratio, bool(_seen(found, join))), *_seen(found, join)]
+
+
+def _seen(told: Partition | Clustering, join: Join) -> list[str]:
+    given = [name for name in told.names if join.given(told.names, name)]
     return [f"The models of {', '.join(given)} learn from the parts before theirs, too."] if given else []
 
 
-def remarks(found: Partition | Clustering) -> list[str]:
-    """How the table was divided, and what the between/within association ratio says about joining parts of columns."""
-    if isinstance(found, Clustering) or found.ratio is None:
-        return [found.reason]
-    said = [found.reason, f"Association between parts over within parts: {found.ratio:.2f}."]
-    if found.ratio > STRONG:
-        said.append(
-            "Warning: more association lies between the parts than within them. No join recovers all of it; "
-            "use fewer parts, or 'partition: {kind: clustered}', which keeps dependent columns together."
-        )
-    elif found.ratio < WEAK:
-        said.append(
-            "Little association lies between the parts: a validator has too little to go by here, "
-            "and 'join: shuffled' loses little."
-        )
-    return said
+def _meaning(ratio: float, conditioned: bool) -> list[str]:
+    """What is said of a ratio that is high or low, for parts that are drawn given one another or stand alone."""
+    if ratio > STRONG:
+        if conditioned:
+            return [f"{MUCH}, for the later models to learn of the parts before theirs. {TOGETHER}"]
+        return [f"Warning: {MUCH[0].lower()}{MUCH[1:]}. No join recovers all of it; use fewer parts. {TOGETHER}"]
+    if ratio < WEAK:
+        little = "Little association lies between the parts:"
+        if conditioned:
+            return [f"{little} 'join: shuffled' would lose little, and no model would see another part than its own."]
+        return [f"{little} a validator has too little to go by here, and 'join: shuffled' loses little."]
+    return []

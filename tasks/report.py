@@ -132,7 +132,7 @@ def _for_readers(report: Report) -> dict[str, Any]:
         "meaning": MAY_NOT.get(audit.verdict, MAY[report.preset]),
         "cannot_say": CANNOT_SAY,
         "say": _say,
-        "plain": _plain,
+        "joined": _joined(report.join),
         "sentence": _sentence,
     }
 
@@ -247,6 +247,17 @@ def _judged(finding: Mapping[str, Any]) -> str:
 
 def _percent(share: float) -> str:
     return f"{share * 100:.1f} %"
+
+
+def _joined(facts: Mapping[str, Any]) -> dict[str, str]:
+    """Facts about the join in words."""
+    said = {name.replace("_", " "): _plain(value) for name, value in rounded(facts).items() if name != "conditioned"}
+    drawn = [f"{each['part']} given {_all_of(each['given'])}" for each in facts.get("conditioned", ())]
+    return {**said, "parts drawn given others": "; ".join(drawn)} if drawn else said
+
+
+def _all_of(names: Sequence[str]) -> str:
+    return " and ".join([*([", ".join(names[:-1])] if names[1:] else []), names[-1]])
 
 
 def _plain(value: object) -> str:

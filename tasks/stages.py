@@ -33,6 +33,7 @@ PARTITION = Stage(
     reads=lambda workspace: (workspace.train,),
     writes=lambda workspace: (workspace.partition,),
     work=synthesis.partition,
+    ordered=True,
 )
 TRAIN = Stage(
     "train",

@@ -53,6 +53,8 @@ class Stage:
     """What the result depends on beside the spec and the files it reads, such as the version token of the source."""
     afterwards: Callable[[Job], Any] = lambda job: None
     """What follows once the result is recorded; it must bear being done again."""
+    ordered: bool = False
+    """Whether the order of the keys in its sections means something."""
 
 
 @dataclass(frozen=True)

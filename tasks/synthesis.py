@@ -14,13 +14,14 @@ import numpy as np
 
 from models import generators
 from models.course import Course, course
-from models.errors import Fault, StateError, SynthesisError
+from models.errors import Fault, SpecError, StateError, SynthesisError
 from models.facts import rounded
+from models.generators import Sampler
 from models.joins import Each, in_turn
-from models.partition import Assignment, Divided, Division, Part, Partition, Rows, division
+from models.partition import Assignment, Clustering, Divided, Division, Part, Partition, Rows, division
 from models.schema import subset
-from models.spec import Spec
-from models.synthesis import Fit, Pools, Recipe, divide, draw_part, fit_parts, fits, given_columns, join_divided
+from models.spec import Recipe, Spec, beyond_numbering
+from models.synthesis import Fit, Pools, divide, draw_part, fit_parts, fits, given_columns, join_divided, with_given
 from models.table import Table, digest
 from tasks.codec import decode, encode
 from tasks.expectations import ensure, validate
@@ -82,6 +83,14 @@ def unused(spec: Spec, told: Division) -> list[str]:
     return [f"No part is called {' or '.join(lost)}: what 'generators' says of it is not used."] if lost else []
 
 
+def ensure_possible(plan: Plan, told: Partition | Clustering, training_rows: int) -> None:
+    """Raises SpecError with all that the spec asks and these parts of so many rows do not allow."""
+    asked = plan.spec.rows_for(training_rows)
+    faults = [*Recipe.of(plan.spec).faults_of(told, plan.schema.modelled), *beyond_numbering(plan.schema, asked)]
+    if faults:
+        raise SpecError(faults)
+
+
 def join_told(plan: Plan) -> dict[str, Any]:
     """How the join went, as it may be published."""
     said = read_json(plan.workspace.joined / "join.json")
@@ -98,9 +107,13 @@ class FitWork:
 
 
 def train(job: Job) -> None:
-    """The train stage: a sampler for each part, in parallel. Those that an earlier, failed run finished are kept."""
+    """The train stage: a sampler for each part, in parallel. Those that an earlier, failed run finished are kept.
+
+    Raises SpecError, before any training, for what cannot be done with the parts and rows that were found.
+    """
     plan = job.plan
     found = read_partition(plan)
+    ensure_possible(plan, found.told, read_json(plan.workspace.intake)["training_rows"])
     trainings = fits(found, Recipe.of(plan.spec))
     _forget_other_parts(plan, found.told.names)
     waiting = [fit for fit in trainings if not _trained(plan, fit)]
@@ -149,18 +162,21 @@ class DrawWork:
 def draw(work: DrawWork) -> Path:
     """Draw from a stored sampler into a file of numbers (.npy, read without pickle)."""
     plan = load(work.spec)
-    state = read_state(plan.workspace.sampler(work.part))
-    settings = generators.catalog.settings(state.kind)
     told = read_partition(plan).told
     names = plan.spec.join.given(told.names, work.part)
     given = [_drawn(plan, told, name, file) for name, file in zip(names, work.given, strict=True)]
-    columns = (*given_columns(plan.spec.join, told, work.part), *told.columns_of(work.part))
-    sampler = settings.sampler.restore(state, subset(plan.schema.modelled, columns))
+    sampler = _sampler(plan, told, work.part)
     with Sealed(f"draw-{work.part}", plan.workspace.secret):
         rows = draw_part(sampler, work.part, work.round, work.n, plan.workspace.seed(), given)
     with whole_file(work.target) as beside, open(beside, "wb") as file:
         np.save(file, rows.values, allow_pickle=False)
     return work.target
+
+
+def _sampler(plan: Plan, told: Division, part: str) -> Sampler:
+    state = read_state(plan.workspace.sampler(part))
+    columns = (*given_columns(plan.spec.join, told, part), *told.columns_of(part))
+    return generators.catalog.settings(state.kind).sampler.restore(state, subset(plan.schema.modelled, columns))
 
 
 def _drawn(plan: Plan, told: Division, part: str, file: Path) -> Table:
@@ -172,13 +188,14 @@ def join(job: Job) -> None:
     plan = job.plan
     train_rows = training_rows(plan)
     found = read_partition(plan)
-    n = len(train_rows) if plan.spec.rows == "as-training" else plan.spec.rows
+    n = plan.spec.rows_for(len(train_rows))
     pools = plan.workspace.data / "interim" / ".pools.part"
     try:
         draws, seed = _draws(job, found, pools), plan.workspace.seed()
         joined = join_divided(train_rows, found, plan.spec.join, draws, n, seed, _blocks(job))
     finally:
         shutil.rmtree(pools, ignore_errors=True)
+    joined = with_given(joined, plan.spec.join, found.told, lambda part: _sampler(plan, found.told, part))
     if not len(joined.table):
         raise SynthesisError(
             Fault(

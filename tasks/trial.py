@@ -10,7 +10,7 @@ from models import generators, joins, partitioners
 from models.errors import Fault, SpecError
 from models.randomness import Seed
 from models.schema import Kind, Schema
-from models.synthesis import Recipe
+from models.spec import Recipe, beyond_numbering
 from models.synthesis import synthesize as synthesize_rows
 from tasks.codec import decode, encode, from_pandas, to_pandas
 from tasks.csv_files import write_csv
@@ -137,13 +137,15 @@ def drafted(table: pa.Table, k: int) -> Schema:
 
 
 def _make(table: pa.Table, schema: Schema, how: Recipe, rows: int | None, number: int | None) -> pa.Table:
-    faults = [*how.partition.faults(schema), *how.join.faults(how.partition.by)]
+    faults = how.faults(schema)
     if rows is not None and rows < 0:
         faults.append(Fault("rows", f"{rows:,} rows cannot be made", "ask for 0 or more"))
+    n = table.num_rows if rows is None else rows
+    faults += beyond_numbering(schema, n)
     if faults:
         raise SpecError(faults)
     seed = Seed.draw() if number is None else Seed.of(number)
-    joined = synthesize_rows(encode(table, schema), how, table.num_rows if rows is None else rows, seed).joined
+    joined = synthesize_rows(encode(table, schema), how, n, seed).joined
     if joined.shortfall:
         log.warning("%s rows fewer than asked for: the join accepted no more", f"{joined.shortfall:,}")
     return decode(joined.table, schema, seed.child("identifiers"), like=table.schema)

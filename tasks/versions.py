@@ -123,7 +123,8 @@ def dvc_yaml(outline: Outline) -> str:
 
     A stage that reads a file of a folder depends on the whole folder, because only folders are blinded. A source is no
     dependency: its hash would be written into dvc.lock. A stage that reads no file is therefore always carried out, and
-    finds by itself that nothing has changed.
+    finds by itself that nothing has changed. DVC compares sections without the order of their keys, so that a stage to
+    which it matters depends on the whole spec.
     """
     here = Workspace(Path())
     outs = [path.as_posix() for stage in outline.stages for path in stage.writes(here)]
@@ -138,7 +139,7 @@ def _stage(stage: Stage, outline: Outline, here: Workspace, outs: Collection[str
     sections = [name for name in stage.sections if name in outline.sections]
     return {
         "cmd": f"python -m flows run {shlex.quote(outline.spec)} --only {stage.name}",
-        "deps": [*outline.contract, *deps],
+        "deps": [*([outline.spec] if stage.ordered else []), *outline.contract, *deps],
         **({"params": [{outline.spec: sections}]} if sections else {}),
         "outs": [_out(path.as_posix()) for path in stage.writes(here)],
         **({} if reads else {"always_changed": True}),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import ClassVar, Protocol, Self
 
 from models.catalog import Catalog
+from models.errors import Fault
 from models.randomness import Seed
 from models.schema import Column, Frozen
 from models.state import State
@@ -45,6 +47,14 @@ class Generator(Frozen, ABC):
     def fit(self, table: Table, seed: Seed) -> Sampler:
         """Learn the rows of ``table`` (at least one row and one column). Raises SynthesisError if it cannot."""
 
+    def faults(self, columns: Sequence[Column]) -> list[Fault]:
+        """What cannot be followed for a part of these ``columns``, told before any row is read; ``fit`` raises it, too.
+
+        Faults stand at a setting. More columns bring no further fault, so that what all columns of a table cannot meet
+        no part of them can.
+        """
+        return []
+
     def width(self, columns: tuple[Column, ...]) -> int:
         """How many numbers per row the encoded table will take, estimated before anything is fitted."""
         return len(columns)
@@ -57,6 +67,11 @@ class ConditionalSampler(Sampler, ABC):
     """
 
     given: tuple[Column, ...]
+
+    @property
+    @abstractmethod
+    def informed(self) -> bool:
+        """Whether what it draws depends on the rows given; not where none were, or nothing was learnt from them."""
 
     @abstractmethod
     def sample_given(self, rows: Table, seed: Seed) -> Table:

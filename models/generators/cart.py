@@ -72,6 +72,11 @@ class CartSampler(ConditionalSampler):
         self.codes = codes
         self.steps = steps
 
+    @property
+    def informed(self) -> bool:
+        split_by = {(step, at) for step in self.steps for at in step.tree.splits.feature.tolist() if at >= 0}
+        return any(step.given[at] < len(self.given) for step, at in split_by)
+
     def sample_given(self, rows: Table, seed: Seed) -> Table:
         coded = {j: self.codes[j].encode(rows[column.name]) for j, column in enumerate(self.given)}
         cells: dict[int, Floats] = {}
@@ -137,7 +142,19 @@ class Cart(ConditionalGenerator):
 
     sampler = CartSampler
 
+    def faults(self, columns: Sequence[Column]) -> list[Fault]:
+        """Names in ``order`` that the part has no column of."""
+        named, names = () if isinstance(self.order, str) else self.order, tuple(column.name for column in columns)
+        return [
+            Fault("order", f"'{name}' is no column of this part", nearest(name, names))
+            for name in dict.fromkeys(named)
+            if name not in names
+        ]
+
     def fit_given(self, table: Table, given: Table, seed: Seed) -> CartSampler:
+        faults = self.faults(table.columns)
+        if faults:
+            raise SynthesisError(faults)
         columns, cells = (*given.columns, *table.columns), (*given.values.T, *table.values.T)
         codes = tuple(Codes.of(column).shared(each, self.k) for column, each in zip(columns, cells, strict=True))
         coded = [each.encode(of_column) for each, of_column in zip(codes, cells, strict=True)]
@@ -171,10 +188,6 @@ class Cart(ConditionalGenerator):
         if self.order == "by_association":
             return _spanning(strength, [*first, *(j for j in drawn if columns[j].role is Role.TARGET)])
         names = {columns[j].name: j for j in drawn}
-        unknown = [name for name in self.order if name not in names]
-        if unknown:
-            found = "'order' names no column of this part"
-            raise SynthesisError(Fault(name, found, nearest(name, tuple(names))) for name in unknown)
         named = [names[name] for name in dict.fromkeys(self.order)]
         return [*first, *named, *(j for j in drawn if j not in named)]
 

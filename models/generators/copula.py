@@ -95,6 +95,11 @@ class CopulaSampler(ConditionalSampler):
         self.margins = margins
         self.factor = factor
 
+    @property
+    def informed(self) -> bool:
+        first = sum(len(margin.scales) for margin in self.margins[: len(self.given)])
+        return bool(np.any(self.factor[first:, :first]))
+
     def sample_given(self, rows: Table, seed: Seed) -> Table:
         known = self._known(rows, seed.child("given"))
         first = known.shape[1]

@@ -14,7 +14,7 @@ from models.errors import Fault
 from models.evidence import Crowd
 from models.partition import Assignment, Divided
 from models.randomness import Seed
-from models.schema import Frozen, Schema
+from models.schema import Column, Frozen, Schema
 from models.table import Table
 
 
@@ -42,6 +42,10 @@ class Partitioner(Frozen, ABC):
     @abstractmethod
     def names(self) -> tuple[str, ...]:
         """The names that the pieces may have, in order; known from the settings alone."""
+
+    def columns_of(self, name: str, schema: Schema) -> tuple[Column, ...]:
+        """The columns that the piece called ``name`` may have: all of them where the settings alone do not tell."""
+        return schema.modelled
 
     def extended(self, partition: Divided, train: Table, more: Table) -> Divided:
         """The division of the rows of ``train`` and, below them, ``more`` rows, by what was made of ``train``."""

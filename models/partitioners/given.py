@@ -13,7 +13,7 @@ from models.errors import Fault, SpecError, nearest
 from models.partition import Part, Partition
 from models.partitioners import Partitioner
 from models.randomness import Seed
-from models.schema import Schema
+from models.schema import Column, Schema
 from models.table import Table
 
 PartName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$")]
@@ -37,6 +37,9 @@ class Given(Partitioner):
 
     def names(self) -> tuple[str, ...]:
         return tuple(self.parts)
+
+    def columns_of(self, name: str, schema: Schema) -> tuple[Column, ...]:
+        return tuple(column for column in schema.modelled if column.name in self.parts[name])
 
     def faults(self, schema: Schema) -> list[Fault]:
         modelled = [column.name for column in schema.modelled]
