@@ -144,6 +144,14 @@ def test_the_example_spec_is_sound_and_dvc_yaml_is_what_it_means():
     assert (ROOT / "dvc.yaml").read_text() == dvc_yaml(Outline.of(plan, STAGES))
 
 
+def test_the_example_spec_names_all_kinds():
+    from models import generators, joins, partitioners
+
+    spec = (ROOT / "spec.yaml").read_text()
+    for kinds in (generators.catalog.kinds(), joins.catalog.kinds(), *map(partitioners.kinds, ("columns", "rows"))):
+        assert f"kinds: {', '.join(kinds)}" in spec
+
+
 def test_the_json_schema_that_editors_read_is_up_to_date():
     from tasks.kinds import spec_json_schema
 
