@@ -5,6 +5,7 @@ Importing this module imports torch.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -42,7 +43,7 @@ class Batch:
         return replace(self, rows=self.rows.detach(), logits=None)
 
 
-class Objective(nn.Module):
+class Objective(nn.Module, ABC):
     """One of the generator's aims. ``weight`` is its share in the generator's loss; an agent has its own loss alone."""
 
     name: str
@@ -55,8 +56,9 @@ class Objective(nn.Module):
         """What the agent learns from (``fake`` comes detached); None for an objective without one."""
         return None
 
+    @abstractmethod
     def generator_loss(self, fake: Batch, real: Batch, stream: torch.Generator) -> Tensor:
-        raise NotImplementedError
+        """What the generator learns from; ``real`` rows are those of the same conditions."""
 
     def refresh(self, step: int) -> None:
         """Called after each step."""
